@@ -1,0 +1,1 @@
+"""Distributions over permutations, edges and DAGs."""

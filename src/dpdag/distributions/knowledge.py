@@ -1,0 +1,139 @@
+"""Hard prior knowledge about a graph: forbidden and required edges, tiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..ops.graphs import find_cycle, reachability
+from ..registry import suggest
+
+__all__ = ["Constraints", "Knowledge"]
+
+Node = int | str
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Knowledge resolved for n nodes: what tensors need to know of it.
+
+    Attributes:
+        allowed: (n, n) edges that may exist; the diagonal never.
+        required: (n, n) edges that must exist.
+        before: (n, n) order relations that follow, transitively closed: i precedes j.
+    """
+
+    allowed: Tensor
+    required: Tensor
+    before: Tensor
+
+    @property
+    def orders(self) -> bool:
+        """Whether the order of any two nodes is constrained."""
+        return bool(self.before.any())
+
+    def to(self, device: torch.device | str) -> Constraints:
+        """The same constraints on another device."""
+        return Constraints(
+            self.allowed.to(device), self.required.to(device), self.before.to(device)
+        )
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    r"""What is known of a graph before seeing data, enforced by construction.
+
+    Arguments:
+        forbidden: Edges (source, target) that cannot exist.
+        required: Edges (source, target) that must exist.
+        tiers: Groups of nodes in causal order: no edge from a later tier to an earlier one.
+            Nodes in no tier are free.
+
+    Nodes are given by name or by index.
+
+    Example:
+        >>> known = Knowledge(required=[("b", "c")], tiers=[["a"], ["b", "c"]])
+        >>> known.resolve(3, names=["a", "b", "c"]).before.int().tolist()
+        [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+        >>> Knowledge(required=[("a", "b"), ("b", "a")])
+        Traceback (most recent call last):
+        ValueError: 'required' edges and 'tiers' contradict each other: a → b → a is a cycle.
+    """
+
+    forbidden: Iterable[tuple[Node, Node]] = ()
+    required: Iterable[tuple[Node, Node]] = ()
+    tiers: Sequence[Sequence[Node]] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("forbidden", "required"):
+            edges = tuple(_edge(edge, field) for edge in getattr(self, field))
+            object.__setattr__(self, field, edges)
+        if isinstance(self.tiers, str) or any(isinstance(tier, str) for tier in self.tiers):
+            raise ValueError(f"'tiers' must be a list of lists of nodes; got {self.tiers!r}.")
+        object.__setattr__(self, "tiers", tuple(tuple(tier) for tier in self.tiers))
+        labels = list(dict.fromkeys(self._labels()))
+        _constraints(self, {label: k for k, label in enumerate(labels)}, labels)
+
+    def _labels(self) -> list[Node]:
+        edges = [node for edge in (*self.forbidden, *self.required) for node in edge]
+        return edges + [node for tier in self.tiers for node in tier]
+
+    def resolve(self, n_nodes: int, names: Sequence[str] | None = None) -> Constraints:
+        """Turn names and indices into masks for ``n_nodes`` nodes called ``names``."""
+        if names is not None and len(names) != n_nodes:
+            raise ValueError(f"'names' must have {n_nodes} entries, one per node; got {len(names)}.")
+        labels: list[Node] = list(names) if names is not None else list(range(n_nodes))
+        position: dict[Node, int] = {k: k for k in range(n_nodes)}
+        position |= {label: k for k, label in enumerate(labels)}
+        for node in self._labels():
+            if isinstance(node, str) and node not in position:
+                known = [str(label) for label in labels]
+                where = f"Known: {', '.join(known[:20])}." if names is not None else "No names given."
+                raise ValueError(f"Unknown node {node!r} in 'knowledge'.{suggest(node, known)} {where}")
+            if node not in position:
+                raise ValueError(f"Node {node} in 'knowledge' must be in 0 … {n_nodes - 1}.")
+        return _constraints(self, position, labels)
+
+
+def _edge(edge: object, field: str) -> tuple[Node, Node]:
+    if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
+        raise ValueError(f"'{field}' must hold (source, target) pairs; got {edge!r}.")
+    if pair[0] == pair[1]:
+        raise ValueError(f"'{field}' holds the self-loop {pair[0]} → {pair[1]}; no DAG has one.")
+    return pair
+
+
+def _constraints(
+    known: Knowledge, position: dict[Node, int], labels: Sequence[Node]
+) -> Constraints:
+    n = len(labels)
+    allowed = ~torch.eye(n, dtype=torch.bool)
+    required = torch.zeros(n, n, dtype=torch.bool)
+    for source, target in known.forbidden:
+        allowed[position[source], position[target]] = False
+    for source, target in known.required:
+        required[position[source], position[target]] = True
+    clash = (required & ~allowed).nonzero().tolist()
+    if clash:
+        edges = ", ".join(f"{labels[i]} → {labels[j]}" for i, j in clash)
+        raise ValueError(f"'required' and 'forbidden' contradict each other on {edges}.")
+    precedes = required.clone()
+    tier_of = torch.full((n,), -1)
+    for level, tier in enumerate(known.tiers):
+        for node in tier:
+            if tier_of[position[node]] >= 0:
+                raise ValueError(f"Node {labels[position[node]]!r} stands in 'tiers' twice.")
+            tier_of[position[node]] = level
+    tiered = tier_of >= 0
+    precedes |= (tier_of[:, None] < tier_of[None, :]) & tiered[:, None] & tiered[None, :]
+    cycle = find_cycle(precedes)
+    if cycle:
+        path = " → ".join(str(labels[node]) for node in cycle)
+        raise ValueError(
+            f"'required' edges and 'tiers' contradict each other: {path} is a cycle."
+        )
+    before = reachability(precedes)
+    return Constraints(allowed=allowed & ~before.mT, required=required, before=before)

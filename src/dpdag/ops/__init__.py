@@ -1,0 +1,1 @@
+"""Pure batched tensor functions; nothing here holds state."""

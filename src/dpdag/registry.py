@@ -1,0 +1,62 @@
+"""A typed mapping from names to parts, with errors that help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+__all__ = ["Registry", "suggest"]
+
+
+def suggest(name: object, known: list[str]) -> str:
+    """Say "Did you mean …?" where a known name is close, else nothing."""
+    close = get_close_matches(str(name), known, n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+class Registry(Generic[T]):
+    r"""Named parts of one kind; strings choose among them at the border only.
+
+    Arguments:
+        kind: What the parts are, for error messages.
+
+    Example:
+        >>> shapes = Registry[type]("shape")
+        >>> @shapes.register("square")
+        ... class Square: ...
+        >>> shapes["square"].__name__
+        'Square'
+        >>> shapes["sqare"]
+        Traceback (most recent call last):
+        ValueError: Unknown shape 'sqare'. Did you mean 'square'? Known: square.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._parts: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorate a part to list it under ``name``."""
+
+        def add(part: T) -> T:
+            self._parts[name] = part
+            return part
+
+        return add
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._parts:
+            known = sorted(self._parts)
+            raise ValueError(
+                f"Unknown {self.kind} {name!r}.{suggest(name, known)} Known: {', '.join(known)}."
+            )
+        return self._parts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._parts))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parts
