@@ -84,15 +84,21 @@ class Knowledge:
     def resolve(self, n_nodes: int, names: Sequence[str] | None = None) -> Constraints:
         """Turn names and indices into masks for ``n_nodes`` nodes called ``names``."""
         if names is not None and len(names) != n_nodes:
-            raise ValueError(f"'names' must have {n_nodes} entries, one per node; got {len(names)}.")
+            raise ValueError(
+                f"'names' must have {n_nodes} entries, one per node; got {len(names)}."
+            )
         labels: list[Node] = list(names) if names is not None else list(range(n_nodes))
         position: dict[Node, int] = {k: k for k in range(n_nodes)}
         position |= {label: k for k, label in enumerate(labels)}
         for node in self._labels():
             if isinstance(node, str) and node not in position:
                 known = [str(label) for label in labels]
-                where = f"Known: {', '.join(known[:20])}." if names is not None else "No names given."
-                raise ValueError(f"Unknown node {node!r} in 'knowledge'.{suggest(node, known)} {where}")
+                where = (
+                    f"Known: {', '.join(known[:20])}." if names is not None else "No names given."
+                )
+                raise ValueError(
+                    f"Unknown node {node!r} in 'knowledge'.{suggest(node, known)} {where}"
+                )
             if node not in position:
                 raise ValueError(f"Node {node} in 'knowledge' must be in 0 … {n_nodes - 1}.")
         return _constraints(self, position, labels)
@@ -132,8 +138,6 @@ def _constraints(
     cycle = find_cycle(precedes)
     if cycle:
         path = " → ".join(str(labels[node]) for node in cycle)
-        raise ValueError(
-            f"'required' edges and 'tiers' contradict each other: {path} is a cycle."
-        )
+        raise ValueError(f"'required' edges and 'tiers' contradict each other: {path} is a cycle.")
     before = reachability(precedes)
     return Constraints(allowed=allowed & ~before.mT, required=required, before=before)

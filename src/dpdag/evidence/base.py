@@ -1,0 +1,65 @@
+"""The one signature of all evidences, and a cache for it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor
+
+__all__ = ["CachedEvidence", "Evidence"]
+
+
+class Evidence(ABC):
+    r"""Score of a child given a parent set, with the mechanism integrated or solved out.
+
+    .. math:: \log p(x_v \mid x_S) = \log \int p(x_v \mid f, x_S)\, p(f)\, df
+
+    A subclass implements :meth:`log_evidence`; searches and exact posteriors need no more.
+    Values are natural logarithms summed over rows: a graph's evidence is the sum over its nodes.
+
+    Attributes:
+        n_nodes: Number of variables.
+    """
+
+    n_nodes: int
+
+    @abstractmethod
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
+        """Evidence of every (child, parent set) pair, float64 on the CPU."""
+
+    def additions(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        """Evidence after adding each single node to each parent set.
+
+        Entries where nothing can be added (the child itself, or a parent already there) hold the
+        evidence of the unchanged set. Subclasses with a faster way override this.
+        """
+        n = self.n_nodes
+        extended = parents.unsqueeze(-2) | torch.eye(n, dtype=torch.bool)
+        own = torch.nn.functional.one_hot(child, n).bool()
+        extended = torch.where(own[:, :, None], parents.unsqueeze(-2), extended)
+        children = child.unsqueeze(-1).expand(-1, n)
+        values = self.log_evidence(children.reshape(-1), extended.reshape(-1, n))
+        return values.reshape(-1, n)
+
+
+class CachedEvidence(Evidence):
+    """Remembers every (child, parent set) another evidence has been asked for."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.n_nodes = evidence.n_nodes
+        self._known: dict[tuple[int, bytes], float] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
+        packed = parents.to(torch.uint8).numpy()
+        keys = [(int(v), row.tobytes()) for v, row in zip(child, packed)]
+        first = {key: k for k, key in enumerate(keys) if key not in self._known}
+        if first:
+            rows = torch.tensor(list(first.values()))
+            values = self.evidence.log_evidence(child[rows], parents[rows])
+            self._known.update(zip(first, values.tolist()))
+        return torch.tensor([self._known[key] for key in keys], dtype=torch.float64)
