@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from ..ops.graphs import find_cycle
 
-__all__ = ["Names", "graph_pair", "read_graph", "read_scores", "scores_and_truth"]
+__all__ = [
+    "Names",
+    "align_truth",
+    "graph_pair",
+    "read_graph",
+    "read_graphs",
+    "read_scores",
+    "scores_and_truth",
+]
 
 Names = Sequence[str] | None
 
@@ -54,6 +62,26 @@ def scores_and_truth(
         read_graph(truth, "truth", acyclic=True), read_scores(scores, what), names
     )
     return scored.values, true.values
+
+
+def read_graphs(samples: Any, like: Matrix, names: Names) -> NDArray[np.int64]:
+    """(k, n, n) 0/1 matrices in the node order of ``like``, from an array or a list of graphs."""
+    if isinstance(samples, torch.Tensor):
+        samples = samples.detach().cpu().numpy()
+    if len(samples) == 0:
+        raise ValueError("'samples' must hold at least one graph; it is empty.")
+    graphs = [read_graph(graph, "samples", acyclic=False) for graph in samples]
+    return np.stack([_aligned(like, graph, names)[1].values for graph in graphs])
+
+
+def align_truth(truth: Any, names: Names) -> Matrix:
+    """The acyclic 0/1 truth, in the order of ``names`` where they are given."""
+    true = read_graph(truth, "truth", acyclic=True)
+    if names is None:
+        return true
+    order = [str(name) for name in names]
+    frame = Matrix(np.zeros((len(order), len(order))), order, True, "names")
+    return replace(_aligned(frame, true, names)[1], ordered=True)
 
 
 def read_scores(graph: Any, what: str) -> Matrix:
