@@ -9,6 +9,7 @@ from .random_graphs import GRAPHS, bipartite, erdos_renyi, scale_free, small_wor
 from .record import Dataset, Provenance, Split
 from .sachs import SACHS_GRAPHS, sachs, sachs_adjacency
 from .simulation import NONLINEARITIES, simulate
+from .tabular import read
 
 __all__ = [
     "GP",
@@ -34,6 +35,7 @@ __all__ = [
     "erdos_renyi",
     "load",
     "original",
+    "read",
     "sachs",
     "sachs_adjacency",
     "scale_free",
