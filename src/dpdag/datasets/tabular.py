@@ -92,24 +92,16 @@ def _is_number(cell: str) -> bool:
 
 
 def _parquet(file: Path) -> pd.DataFrame:
+    import pandas as pd
+
     try:
-        import pyarrow
-        import pyarrow.parquet as parquet
+        return pd.read_parquet(file, engine="pyarrow")
     except ImportError as error:
         raise ImportError(
             f"{file} needs the package pyarrow: pip install 'dpdag[parquet]'."
         ) from error
-    try:
-        table = parquet.read_table(file)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (ValueError, OSError) as error:  # Arrow's errors are of these kinds
         raise ValueError(f"{file} cannot be read: {_line(error)}") from error
-    # pandas would refuse duplicate names without saying which; they are checked with the rest.
-    names = [str(name) for name in table.column_names]
-    return (
-        table.rename_columns([str(k) for k in range(len(names))])
-        .to_pandas(ignore_metadata=True)
-        .set_axis(names, axis=1)
-    )
 
 
 def _npy(file: Path) -> pd.DataFrame:
