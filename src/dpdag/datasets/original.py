@@ -98,6 +98,8 @@ def original(name: str, index: int = 0) -> Dataset:
         verify(path, BLOBS[path.name])
     try:
         X, A, names = _read_npz(path, index) if path.suffix == ".npz" else _read_zip(path, index)
+    except IndexError as error:
+        raise ValueError(str(error)) from None
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, ValueError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} cannot be read as the {name} data: {reason}") from error

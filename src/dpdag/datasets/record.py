@@ -96,13 +96,13 @@ class Dataset:
         X = np.array(self.X, dtype=np.float64)
         if X.ndim != 2:
             raise ValueError(f"'X' must be (rows, nodes); got shape {X.shape} in {self.name!r}.")
-        names = _checked_names(self.names, X.shape[1], self.name)
+        names = checked_names(self.names, X.shape[1], self.name)
         bad = [names[node] for node in np.flatnonzero(~np.isfinite(X).all(0))]
         if bad:
             raise ValueError(f"'X' of {self.name!r} has values that are not finite in {bad}.")
         object.__setattr__(self, "X", X)
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "adjacency", _checked_truth(self.adjacency, names, self.name))
+        object.__setattr__(self, "adjacency", checked_truth(self.adjacency, names, self.name))
         if self.mask is not None:
             mask = np.array(self.mask, dtype=bool)
             if mask.shape != X.shape:
@@ -176,7 +176,8 @@ class Dataset:
         return Split(*((self.X[rows] - centre) / scale for rows in parts))
 
 
-def _checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
+def checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
+    """One different name per node, or an error."""
     labels = [str(label) for label in names]
     if len(labels) != n_nodes:
         raise ValueError(f"'names' of {where!r} must have {n_nodes} entries; got {len(labels)}.")
@@ -186,7 +187,8 @@ def _checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
     return labels
 
 
-def _checked_truth(adjacency: Any, names: list[str], where: str) -> IntArray:
+def checked_truth(adjacency: Any, names: list[str], where: str) -> IntArray:
+    """An acyclic 0/1 matrix over these nodes, or an error."""
     matrix = np.asarray(adjacency)
     n = len(names)
     if matrix.shape != (n, n):
