@@ -140,7 +140,8 @@ def _pick(index: int, count: int) -> int:
 
 
 def _read_npz(path: Path, index: int) -> Arrays:
-    with np.load(path, allow_pickle=False) as file:
+    # np.load leaves a file that it cannot read open, so it is opened here.
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         X, A = file["X"], file["A"]
         k = _pick(index, len(X))
         return X[k], A[k], [str(label) for label in file["names"]] if "names" in file else []

@@ -152,13 +152,11 @@ class Dataset:
     def split_rows(self, seed: int = 0) -> SplitRows:
         """Row numbers of the parts that ``split(seed)`` returns."""
         rows = self.X.shape[0]
+        if rows < 3:
+            raise ValueError(f"'split' needs at least 3 rows; {self.name!r} has {rows}.")
+        held_out = max(round(0.1 * rows), 1)
         order = numpy_generator(seed, "split").permutation(rows)
-        n_train, n_validation = round(0.8 * rows), round(0.1 * rows)
-        if not 0 < n_validation < rows - n_train:
-            n_validation = (rows - n_train) // 2
-        if min(n_train, n_validation, rows - n_train - n_validation) < 1:
-            raise ValueError(f"'split' needs at least 5 rows; {self.name!r} has {rows}.")
-        return SplitRows(*np.split(order, [n_train, n_train + n_validation]))
+        return SplitRows(*np.split(order, [rows - 2 * held_out, rows - held_out]))
 
     def split(self, seed: int = 0) -> Split:
         r"""80/10/10 training, validation and test rows, scaled by the training rows only.

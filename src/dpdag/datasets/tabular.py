@@ -116,7 +116,8 @@ def _npy(file: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        values = np.load(file, allow_pickle=False)
+        with file.open("rb") as stream:
+            values = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{file} is no npy file of numbers, or is damaged.") from error
     if values.ndim != 2:
