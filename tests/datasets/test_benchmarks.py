@@ -51,7 +51,9 @@ def test_the_bytes_are_the_same_in_another_process():
         "import hashlib; from dpdag.datasets import load; d = load('ER-10-40', 3); "
         "print(hashlib.sha256(d.X.tobytes() + d.adjacency.tobytes()).hexdigest())"
     )
+    # Another hash seed and another number of threads; neither may matter.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": "17"}
+    environment |= {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -109,12 +111,13 @@ def simulate(
     bend = NONLINEARITIES[post] if isinstance(post, str) else post
     # Every node has a generator of its own: what is done to one cannot change the others' draws.
     seeds = numpy_generator(random_state, "mechanisms").integers(2**63, size=n)
-    for node in topological_order(torch.from_numpy(graph)).tolist():
-        if not roots[node]:
-            parents = X[:, graph[:, node] == 1]
-            value = X[:, node] + functions.draw(parents, numpy_generator(int(seeds[node])))
-            X[:, node] = value if bend is None else bend(value)
-        X[:, node] = np.where(mask[:, node], target[:, node], X[:, node])
+    with _one_thread():
+        for node in topological_order(torch.from_numpy(graph)).tolist():
+            if not roots[node]:
+                parents = X[:, graph[:, node] == 1]
+                value = X[:, node] + functions.draw(parents, numpy_generator(int(seeds[node])))
+                X[:, node] = value if bend is None else bend(value)
+            X[:, node] = np.where(mask[:, node], target[:, node], X[:, node])
     details = f"{functions!r}, {_noise(noise)!r}, roots {_noise(root_noise)!r}, post={post!r}."
     return Dataset(
         X=X,
@@ -124,6 +127,15 @@ def simulate(
         provenance=Provenance(source="simulated", details=details),
         mask=None if do is None else mask,
     )
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """One thread for linear algebra: the number of threads would change the last digits."""
+    import_module("scipy.linalg")  # a library is only found once it is loaded
+    try:
+        return import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas")
+    except ImportError:
+        return nullcontext()
 
 
 def _noise(noise: str | Noise) -> Noise:
