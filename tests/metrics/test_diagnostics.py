@@ -55,6 +55,8 @@ def test_extremes():
     assert metrics.varsortability(Z * [1, 2, 3, 4], A) == 1
     assert metrics.varsortability(Z * [4, 3, 2, 1], A) == 0
     assert metrics.varsortability(Z, A) == 0.5  # standardised: all ties
+    assert metrics.varsortability(Z.astype(np.float32), A) == 0.5
+    assert metrics.varsortability(1e-9 * Z * [1, 2, 3, 4], A) == 1
 
 
 def test_scaling_removes_varsortability_and_leaves_r2_sortability():

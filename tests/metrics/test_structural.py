@@ -1,7 +1,9 @@
 """Structural distances: by hand, by a naive implementation, by identities."""
 
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,9 +67,40 @@ def test_expected_shd_is_the_mean():
     samples = np.stack([random_dag(5, seed) for seed in range(20)])
     mean = np.mean([metrics.shd(sample, truth) for sample in samples])
     assert metrics.expected_shd(samples, truth) == pytest.approx(mean)
+    assert metrics.expected_shd(list(samples), truth) == pytest.approx(mean)
+    for kind in (torch.bool, torch.bfloat16, torch.int64):
+        tensor = torch.tensor(samples, dtype=kind)
+        assert metrics.expected_shd(tensor, truth) == pytest.approx(mean)
+    twice = np.mean([metrics.shd(sample, truth, reversals="twice") for sample in samples])
+    assert metrics.expected_shd(samples, truth, reversals="twice") == pytest.approx(twice)
     assert metrics.expected_shd(truth[None], truth) == 0
     with pytest.raises(ValueError, match=r"'samples' must hold at least one graph"):
         metrics.expected_shd([], truth)
+
+
+def test_sampled_matrices_are_aligned_with_a_named_truth():
+    truth = random_dag(5, 0, density=0.9)
+    samples = np.stack([random_dag(5, seed) for seed in range(4)])
+    names = list("abcde")
+    shuffled = pd.DataFrame(truth, names, names).loc[list("ecabd"), list("ecabd")]
+    expected = metrics.expected_shd(samples, truth)
+    assert metrics.expected_shd(samples, shuffled, names=names) == expected
+    assert metrics.expected_shd(samples, shuffled) != expected  # taken by position
+
+
+@pytest.mark.parametrize(
+    ("samples", "message"),
+    [
+        (np.full((2, 5, 5), 0.5), r"'samples' must hold 0/1 adjacency matrices"),
+        (np.ones((2, 5, 5)), r"'samples' must have no self-loops"),
+        (np.zeros((2, 4, 4)), r"must have the same nodes; got 5 and 4 nodes"),
+        (np.zeros((2, 5, 4)), r"'samples' must be a square \(n, n\) matrix"),
+        (np.zeros((5, 5)), r"'samples' must be a square \(n, n\) matrix"),
+    ],
+)
+def test_bad_samples_are_refused(samples, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.expected_shd(samples, random_dag(5, 0))
 
 
 def test_thresholds_go_from_sparse_to_dense_graphs():

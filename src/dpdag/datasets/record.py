@@ -174,6 +174,13 @@ class Dataset:
         return Split(*((self.X[rows] - centre) / scale for rows in parts))
 
 
+def checked_index(index: Any) -> int:
+    """The number of a data set, or an error."""
+    if not isinstance(index, (int, np.integer)) or isinstance(index, bool) or index < 0:
+        raise ValueError(f"'index' must be a whole number from 0; got {index!r}.")
+    return int(index)
+
+
 def checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
     """One different name per node, or an error."""
     labels = [str(label) for label in names]
