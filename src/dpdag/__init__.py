@@ -1,7 +1,8 @@
 """dpdag: a differentiable probability distribution over DAGs and the learners built on it."""
 
+from . import datasets, metrics
 from .distributions import DPDAG, DAGDistribution, Knowledge
 
 __version__ = "0.1.0"
 
-__all__ = ["DPDAG", "DAGDistribution", "Knowledge", "__version__"]
+__all__ = ["DPDAG", "DAGDistribution", "Knowledge", "__version__", "datasets", "metrics"]
