@@ -61,7 +61,7 @@ class ReplicaAdam:
         """One update from the gradients, which all parameters must have."""
         self.steps += 1
         beta1, beta2 = self.betas
-        grads = [parameter.grad for parameter in self.parameters]
+        grads = [g for g in (p.grad for p in self.parameters) if g is not None]
         torch._foreach_lerp_(self.first, grads, 1 - beta1)
         torch._foreach_mul_(self.second, beta2)
         torch._foreach_addcmul_(self.second, grads, grads, 1 - beta2)
