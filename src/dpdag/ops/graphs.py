@@ -78,7 +78,7 @@ def find_cycle(adjacency: Tensor) -> list[int]:  # (*, n, n)
         [0, 1, 2, 0]
     """
     n = adjacency.shape[-1]
-    for edges in (adjacency != 0).reshape(-1, n, n):
+    for edges in (adjacency != 0).reshape(adjacency.shape[:-2].numel(), n, n):
         stuck = _layers(edges) < 0
         if not bool(stuck.any()):
             continue
