@@ -1,0 +1,44 @@
+"""Data sets by name, the parts to build others from, and files of one's own."""
+
+from .benchmarks import PAPER_BENCHMARKS, benchmark
+from .catalogue import available, load
+from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
+from .noise import NOISES, Noise
+from .original import ORIGINALS, original
+from .random_graphs import GRAPHS, bipartite, erdos_renyi, scale_free, small_world
+from .record import Dataset, Provenance, Split
+from .sachs import SACHS_GRAPHS, sachs, sachs_adjacency
+from .simulation import NONLINEARITIES, simulate
+from .tabular import read
+
+__all__ = [
+    "GP",
+    "GRAPHS",
+    "MECHANISMS",
+    "MLP",
+    "NOISES",
+    "NONLINEARITIES",
+    "ORIGINALS",
+    "PAPER_BENCHMARKS",
+    "SACHS_GRAPHS",
+    "AdditiveGP",
+    "Dataset",
+    "Linear",
+    "Mechanism",
+    "Noise",
+    "Polynomial",
+    "Provenance",
+    "Split",
+    "available",
+    "benchmark",
+    "bipartite",
+    "erdos_renyi",
+    "load",
+    "original",
+    "read",
+    "sachs",
+    "sachs_adjacency",
+    "scale_free",
+    "simulate",
+    "small_world",
+]

@@ -1,0 +1,66 @@
+"""One door to every data set with a name."""
+
+from __future__ import annotations
+
+from ..registry import suggest
+from .benchmarks import PAPER_BENCHMARKS, benchmark, canonical_name
+from .original import original
+from .record import Dataset
+from .sachs import sachs
+
+__all__ = ["available", "load"]
+
+SOURCES = ("auto", "generated", "original")
+
+
+def available() -> list[str]:
+    """Names of the data sets of the paper; ER-n-m and SF-n-m go for any other n and m too.
+
+    Example:
+        >>> available()[:2], available()[-2:]
+        (['ER-10-10', 'ER-10-40'], ['Sachs', 'SynTReN'])
+    """
+    return [*PAPER_BENCHMARKS, "Sachs", "SynTReN"]
+
+
+def load(name: str, index: int = 0, *, source: str = "auto") -> Dataset:
+    r"""Load or draw a data set by name.
+
+    Arguments:
+        name: "ER-n-m" or "SF-n-m" for any n nodes and m edges, "Sachs", or "SynTReN".
+        index: Number of the data set. For generated ones any number from 0, which together with
+            the name is the seed; the original GP sets and SynTReN have ten, Sachs has one.
+        source: "generated", "original" (the benchmark's own files, read from the folder in
+            ``DPDAG_DATA`` or downloaded), or "auto": generated for ER and SF, the package's copy
+            for Sachs, original for SynTReN.
+
+    Example:
+        >>> load("ER-50-200", index=7)
+        Dataset('ER-50-200', rows=1000, nodes=50, edges=206, source='generated')
+        >>> load("Sacks")
+        Traceback (most recent call last):
+        ValueError: Unknown data set 'Sacks'. Did you mean 'Sachs'? Known: Sachs, SynTReN, and
+        ER-n-m or SF-n-m for n nodes and m edges, such as 'ER-50-200'.
+    """
+    if source not in SOURCES:
+        hint = suggest(source, list(SOURCES))
+        raise ValueError(f"Unknown source {source!r}.{hint} Known: {', '.join(SOURCES)}.")
+    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
+        raise ValueError(f"'index' must be a whole number from 0; got {index!r}.")
+    named = {other.lower(): other for other in ("Sachs", "SynTReN")}.get(str(name).lower())
+    setting = named or canonical_name(str(name))
+    if setting is None:
+        hint = suggest(name, available())
+        raise ValueError(
+            f"Unknown data set {name!r}.{hint} Known: Sachs, SynTReN, and ER-n-m or SF-n-m "
+            "for n nodes and m edges, such as 'ER-50-200'."
+        )
+    if named and source == "generated":
+        raise ValueError(f"{named} is not generated; use source='original' or leave it out.")
+    if source == "original" or setting == "SynTReN":
+        return original(setting, index)
+    if setting == "Sachs":
+        if index != 0:
+            raise ValueError(f"'index' must be 0 for Sachs, which is one data set; got {index}.")
+        return sachs()
+    return benchmark(setting, index)

@@ -1,0 +1,192 @@
+"""Graphs and scores in any form, brought to matrices over the same nodes in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ..ops.graphs import find_cycle
+
+__all__ = [
+    "Names",
+    "align_truth",
+    "graph_pair",
+    "read_graph",
+    "read_graphs",
+    "read_scores",
+    "scores_and_truth",
+]
+
+Names = Sequence[str] | None
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An (n, n) matrix, row → column, with what is known of its nodes.
+
+    Attributes:
+        values: The entries.
+        names: Names of the nodes; None where nodes are known by position only.
+        ordered: Whether the order of the nodes was given (a table) or is arbitrary (a graph).
+        what: The argument it came as, for errors.
+    """
+
+    values: NDArray[Any]
+    names: list[str] | None
+    ordered: bool
+    what: str
+
+
+def graph_pair(
+    first: Any, second: Any, names: Names, *, what: tuple[str, str], acyclic: tuple[bool, bool]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Two 0/1 matrices over the same nodes in the same order."""
+    graphs = [
+        read_graph(graph, label, acyclic=dag)
+        for graph, label, dag in zip((first, second), what, acyclic)
+    ]
+    one, other = _aligned(graphs[0], graphs[1], names)
+    return one.values, other.values
+
+
+def scores_and_truth(
+    scores: Any, truth: Any, names: Names, *, what: str = "scores"
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """A matrix of scores and the acyclic 0/1 truth, over the same nodes in the same order."""
+    true, scored = _aligned(
+        read_graph(truth, "truth", acyclic=True), read_scores(scores, what), names
+    )
+    return scored.values, true.values
+
+
+def read_graphs(samples: Any, like: Matrix, names: Names) -> NDArray[np.int64]:
+    """(k, n, n) 0/1 matrices in the node order of ``like``, from an array or a list of graphs."""
+    if isinstance(samples, torch.Tensor):
+        samples = samples.detach().cpu().numpy()
+    if len(samples) == 0:
+        raise ValueError("'samples' must hold at least one graph; it is empty.")
+    graphs = [read_graph(graph, "samples", acyclic=False) for graph in samples]
+    return np.stack([_aligned(like, graph, names)[1].values for graph in graphs])
+
+
+def align_truth(truth: Any, names: Names) -> Matrix:
+    """The acyclic 0/1 truth, in the order of ``names`` where they are given."""
+    true = read_graph(truth, "truth", acyclic=True)
+    if names is None:
+        return true
+    order = [str(name) for name in names]
+    frame = Matrix(np.zeros((len(order), len(order))), order, True, "names")
+    return replace(_aligned(frame, true, names)[1], ordered=True)
+
+
+def read_scores(graph: Any, what: str) -> Matrix:
+    """Finite numbers, larger for a more certain edge; of a graph, its edges' score or weight."""
+    return _read(graph, what, weighted=True)
+
+
+def read_graph(graph: Any, what: str, *, acyclic: bool) -> Matrix:
+    """A 0/1 matrix without self-loops and, if ``acyclic``, without any cycle."""
+    matrix = _read(graph, what, weighted=False)
+    if not np.isin(matrix.values, (0, 1)).all():
+        other = matrix.values[~np.isin(matrix.values, (0, 1))][0]
+        raise ValueError(
+            f"'{what}' must be a 0/1 adjacency matrix; it holds {other:g}. Threshold scores first."
+        )
+    edges = matrix.values.astype(np.int64)
+    label = matrix.names or [str(node) for node in range(len(edges))]
+    loops = np.flatnonzero(edges.diagonal())
+    if loops.size:
+        raise ValueError(f"'{what}' must have no self-loops; it has one at {label[loops[0]]}.")
+    cycle = find_cycle(torch.from_numpy(edges)) if acyclic else []
+    if cycle:
+        path = " → ".join(label[node] for node in cycle)
+        raise ValueError(f"'{what}' must be acyclic; it has the cycle {path}.")
+    return replace(matrix, values=edges)
+
+
+def _read(graph: Any, what: str, *, weighted: bool) -> Matrix:
+    if hasattr(graph, "is_directed"):
+        matrix = _from_networkx(graph, what, weighted=weighted)
+    elif hasattr(graph, "columns") and hasattr(graph, "index"):
+        matrix = Matrix(graph.to_numpy(), _frame_names(graph, what), True, what)
+    elif isinstance(graph, torch.Tensor):
+        matrix = Matrix(graph.detach().cpu().numpy(), None, True, what)
+    else:
+        matrix = Matrix(np.asarray(graph), None, True, what)
+    values = matrix.values
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] == 0:
+        raise ValueError(f"'{what}' must be a square (n, n) matrix; got shape {values.shape}.")
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"'{what}' must hold numbers; got {values.dtype}.")
+    values = values.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"'{what}' must be finite; it holds NaN or infinite entries.")
+    return replace(matrix, values=values)
+
+
+def _frame_names(frame: Any, what: str) -> list[str] | None:
+    columns, index = [str(c) for c in frame.columns], [str(i) for i in frame.index]
+    if columns != index:
+        raise ValueError(
+            f"'{what}' must have the same names in rows and columns, in the same order; "
+            f"got rows {index[:5]} and columns {columns[:5]}."
+        )
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"'{what}' must name every node differently; some names stand twice.")
+    return None if columns == [str(k) for k in range(len(columns))] else columns
+
+
+def _from_networkx(graph: Any, what: str, *, weighted: bool) -> Matrix:
+    if not graph.is_directed() or graph.is_multigraph():
+        raise ValueError(f"'{what}' must be a networkx.DiGraph; got {type(graph).__name__}.")
+    nodes = list(graph.nodes)
+    numbered = set(nodes) == set(range(len(nodes)))
+    nodes = sorted(nodes) if numbered else nodes
+    position = {node: k for k, node in enumerate(nodes)}
+    values = np.zeros((len(nodes), len(nodes)))
+    for source, target, data in graph.edges(data=True):
+        weight = data.get("score", data.get("weight", 1.0)) if weighted else 1.0
+        values[position[source], position[target]] = weight
+    names = None if numbered else [str(node) for node in nodes]
+    return Matrix(values, names, numbered, what)
+
+
+def _aligned(first: Matrix, second: Matrix, names: Names) -> tuple[Matrix, Matrix]:
+    """Bring the second matrix into the node order of the first, by name."""
+    both = f"'{first.what}' and '{second.what}'"
+    sizes = first.values.shape[0], second.values.shape[0]
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"{both} must have the same nodes; got {sizes[0]} and {sizes[1]} nodes.")
+    first, second = _named(first, names), _named(second, names)
+    if first.names is None or second.names is None:
+        if not (first.ordered and second.ordered):
+            raise ValueError(
+                f"{both} cannot be aligned: one is a graph with names and the other has none; "
+                "pass names=[…] in the order of the matrix."
+            )
+        return first, second
+    if set(first.names) != set(second.names):
+        only = sorted(set(first.names) ^ set(second.names))
+        raise ValueError(
+            f"{both} must have the same nodes; only one of them has {', '.join(only[:10])}."
+        )
+    position = {name: k for k, name in enumerate(second.names)}
+    order = [position[name] for name in first.names]
+    return first, replace(second, values=second.values[np.ix_(order, order)], names=first.names)
+
+
+def _named(matrix: Matrix, names: Names) -> Matrix:
+    """Lend ``names`` to a matrix that has none."""
+    if names is None or matrix.names is not None:
+        return matrix
+    labels = [str(name) for name in names]
+    if len(labels) != matrix.values.shape[0] or len(set(labels)) < len(labels):
+        raise ValueError(
+            f"'names' must be {matrix.values.shape[0]} different names; got {labels[:10]}."
+        )
+    return replace(matrix, names=labels)

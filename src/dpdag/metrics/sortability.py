@@ -1,0 +1,179 @@
+"""Whether the data gives the causal order away by its scales: diagnostics of benchmarks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from .inputs import Names, align_truth
+
+__all__ = ["Sortability", "r2_sortability", "sortability", "varsortability"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Sortability(NamedTuple):
+    """How far variances and predictability order the nodes causally, and what that means.
+
+    Attributes:
+        varsortability: 1 when the variance grows along every path, ½ when it tells nothing.
+        r2_sortability: The same for the R² of each node given all others; it is the one that
+            standardising the columns does not remove.
+        verdict: Two sentences in plain language.
+    """
+
+    varsortability: float
+    r2_sortability: float
+    verdict: str
+
+
+def varsortability(X: Any, truth: Any, *, names: Names = None) -> float:
+    r"""Fraction of directed paths along which the marginal variance grows.
+
+    .. math:: \frac{\sum_k \sum_{i \to j \in A^k} \operatorname{inc}(v_i, v_j)}
+        {\sum_k \sum_{i \to j \in A^k} 1}, \quad
+        \operatorname{inc}(a, b) = [a < b] + \tfrac12 [a = b],
+
+    the inner sums over pairs joined by a path of k edges.
+
+    Arguments:
+        X: (rows, nodes) observations; a DataFrame is aligned with a named truth.
+        truth: True DAG.
+        names: Names of the columns of a bare array.
+
+    References:
+        | Beware of the simulated DAG! (Reisach, Seiler & Weichwald, 2021)
+
+    Example:
+        >>> X = np.random.default_rng(0).standard_normal((100, 1)) * [1.0, 2.0, 3.0]
+        >>> varsortability(X, [[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+        1.0
+    """
+    values, A = _columns(X, truth, names)
+    return _path_order(values.var(0), A)
+
+
+def r2_sortability(X: Any, truth: Any, *, names: Names = None) -> float:
+    r"""Fraction of directed paths along which R² grows; unchanged by rescaling columns.
+
+    .. math:: R^2_i = 1 - 1 / (C^{-1})_{ii}, \quad C = \text{correlation matrix of } X
+
+    is how well a linear function of all other nodes predicts node i.
+
+    Arguments as for :func:`varsortability`.
+
+    References:
+        | A scale-invariant sorting criterion to find a causal order in additive noise models
+          (Reisach et al., 2023)
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> a, b, noise = rng.standard_normal((3, 1000))
+        >>> X = np.stack([a, b, a + b + noise], axis=1)  # a → c ← b
+        >>> r2_sortability(X * [9.0, 9.0, 1.0], [[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+        1.0
+    """
+    values, A = _columns(X, truth, names)
+    return _path_order(_r2(values), A)
+
+
+def sortability(X: Any, truth: Any, *, names: Names = None) -> Sortability:
+    r"""Both criteria with a verdict on whether results on these data can be trusted.
+
+    Arguments as for :func:`varsortability`.
+
+    Example:
+        >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 5.0]
+        >>> print(sortability(X, [[0, 1], [0, 0]]).verdict)
+        Varsortability 1.00: the raw scales give the causal order away, so standardise the columns
+        ... R²-sortability 0.50: ...
+    """
+    values, A = _columns(X, truth, names)
+    scales, fit = _path_order(values.var(0), A), _path_order(_r2(values), A)
+    verdict = (
+        f"Varsortability {scales:.2f}: {_verdict(scales, 'scales')} "
+        f"R²-sortability {fit:.2f}: {_verdict(fit, 'fit')}"
+    )
+    return Sortability(scales, fit, verdict)
+
+
+def _verdict(value: float, of: str) -> str:
+    strong, some = abs(value - 0.5) >= 0.3, abs(value - 0.5) >= 0.15
+    backwards = " backwards" if value < 0.5 else ""
+    if of == "scales":
+        if strong:
+            return (
+                f"the raw scales give the causal order away{backwards}, so standardise the "
+                "columns before learning or comparing methods."
+            )
+        if some:
+            return f"the raw scales hint at the causal order{backwards}; standardise the columns."
+        return "the raw scales tell little about the causal order."
+    if strong:
+        return (
+            f"how well a node is predicted by the others gives the order away{backwards}, even "
+            "after standardising; compare with a method that only sorts by R²."
+        )
+    if some:
+        return f"how well a node is predicted by the others hints at the order{backwards}."
+    return "how well a node is predicted by the others tells little about the order."
+
+
+def _columns(X: Any, truth: Any, names: Names) -> tuple[FloatArray, NDArray[np.int64]]:
+    if hasattr(X, "columns"):
+        labels = [str(column) for column in X.columns]
+        names = None if labels == [str(k) for k in range(len(labels))] else labels
+        X = X.to_numpy()
+    if isinstance(X, torch.Tensor):
+        X = X.detach().cpu().numpy()
+    values = np.asarray(X, dtype=np.float64)
+    true = align_truth(truth, names)
+    if not true.ordered:
+        raise ValueError("'truth' has names and 'X' has none; pass names=[…] of the columns of X.")
+    A = true.values
+    if values.ndim != 2 or values.shape[1] != len(A) or values.shape[0] < 2:
+        raise ValueError(
+            f"'X' must be (rows, {len(A)}) with at least 2 rows; got shape {values.shape}."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("'X' must be finite; it holds NaN or infinite values.")
+    if not A.any():
+        raise ValueError("'truth' has no edges: sortability is undefined.")
+    return values, A
+
+
+def _r2(X: FloatArray) -> FloatArray:  # (rows, n) -> (n,)
+    scale = X.std(0)
+    Z = (X - X.mean(0)) / np.where(scale > 0, scale, 1.0)
+    correlation = Z.T @ Z / len(Z)
+    correlation[np.diag_indices_from(correlation)] = 1.0
+    if np.linalg.matrix_rank(correlation, hermitian=True) < len(correlation):
+        return _r2_by_regression(Z)
+    return 1 - 1 / np.linalg.inv(correlation).diagonal()
+
+
+def _r2_by_regression(Z: FloatArray) -> FloatArray:
+    """R² of each column given all others, for columns that are linearly dependent."""
+    n = Z.shape[1]
+    residual = np.empty(n)
+    for node in range(n):
+        others = np.delete(Z, node, axis=1)
+        weights = np.linalg.lstsq(others, Z[:, node], rcond=None)[0]
+        residual[node] = np.square(Z[:, node] - others @ weights).mean()
+    return 1 - residual
+
+
+def _path_order(value: FloatArray, A: NDArray[np.int64]) -> float:
+    a, b = value[:, None], value[None, :]
+    tied = np.isclose(a, b, rtol=1e-9, atol=1e-12)
+    increasing = np.where(tied, 0.5, (a < b).astype(float))
+    right = total = 0.0
+    joined = A.astype(bool)
+    while joined.any():  # pairs joined by a path of 1, 2, … edges; at most n − 1 in a DAG
+        right += float(increasing[joined].sum())
+        total += float(joined.sum())
+        joined = (joined.astype(np.float64) @ A) > 0
+    return right / total
