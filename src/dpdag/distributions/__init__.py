@@ -1,1 +1,25 @@
 """Distributions over permutations, edges and DAGs."""
+
+from . import sinkhorn, topk  # each registers its permutation family
+from .dag import DAGDistribution
+from .edges import EdgeDistribution
+from .knowledge import Constraints, Knowledge
+from .module import DPDAG
+from .permutation import PERMUTATIONS, Estimate, PermutationDistribution
+from .sinkhorn import GumbelSinkhorn
+from .topk import GumbelTopK
+
+__all__ = [
+    "DPDAG",
+    "PERMUTATIONS",
+    "Constraints",
+    "DAGDistribution",
+    "EdgeDistribution",
+    "Estimate",
+    "GumbelSinkhorn",
+    "GumbelTopK",
+    "Knowledge",
+    "PermutationDistribution",
+    "sinkhorn",
+    "topk",
+]
