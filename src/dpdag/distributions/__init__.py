@@ -1,7 +1,7 @@
 """Distributions over permutations, edges and DAGs."""
 
 from . import sinkhorn, topk  # each registers its permutation family
-from .dag import DAGDistribution
+from .dag import DAGDistribution, Noise
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
 from .module import DPDAG
@@ -19,6 +19,7 @@ __all__ = [
     "GumbelSinkhorn",
     "GumbelTopK",
     "Knowledge",
+    "Noise",
     "PermutationDistribution",
     "sinkhorn",
     "topk",
