@@ -2,17 +2,19 @@
 
 from . import datasets, metrics, selection
 from .distributions import DPDAG, DAGDistribution, Knowledge
-from .learners import CAM
+from .learners import CAM, VIDPDAG, load
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CAM",
     "DPDAG",
+    "VIDPDAG",
     "DAGDistribution",
     "Knowledge",
     "__version__",
     "datasets",
+    "load",
     "metrics",
     "selection",
 ]

@@ -4,6 +4,7 @@ from . import sinkhorn, topk  # each registers its permutation family
 from .dag import DAGDistribution, Noise
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
+from .mixture import DAGMixture
 from .module import DPDAG
 from .permutation import PERMUTATIONS, Estimate, PermutationDistribution
 from .sinkhorn import GumbelSinkhorn
@@ -14,6 +15,7 @@ __all__ = [
     "PERMUTATIONS",
     "Constraints",
     "DAGDistribution",
+    "DAGMixture",
     "EdgeDistribution",
     "Estimate",
     "GumbelSinkhorn",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import networkx as nx
@@ -23,6 +24,7 @@ from ..registry import suggest
 from ..scm import Mechanisms, StructuralModel
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
+from .storage import save_learner
 from .validation import validated
 
 __all__ = ["DAGLearner", "Solution"]
@@ -115,6 +117,22 @@ class DAGLearner(BaseEstimator, ABC):
         model = self._fitted()
         return self._original(model.counterfactual(self._standard_units(X), do=self._do(do)))
 
+    @property
+    def graph_(self) -> nx.DiGraph[Any]:
+        """The learned graph with the column names, edges carrying ``score``."""
+        check_is_fitted(self, "adjacency_")
+        names = self._names(self.n_features_in_)
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(names)
+        for i, j in np.argwhere(self.adjacency_).tolist():
+            graph.add_edge(names[i], names[j], score=float(self.edge_scores_[i, j]))
+        return graph
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model as tensors and JSON; :func:`dpdag.load` reads it back."""
+        self._fitted()
+        save_learner(self, folder)
+
     # Steps of fit ----------------------------------------------------------------------------
 
     def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
@@ -168,11 +186,6 @@ class DAGLearner(BaseEstimator, ABC):
         self.edge_scores_ = solution.edge_scores.double().numpy()
         self.adjacency_ = adjacency.numpy().astype(int)
         self.causal_order_ = order.numpy()
-        self.graph_: nx.DiGraph[Any] = nx.DiGraph()
-        names = self._names(len(adjacency))
-        self.graph_.add_nodes_from(names)
-        for i, j in adjacency.nonzero().tolist():
-            self.graph_.add_edge(names[i], names[j], score=float(self.edge_scores_[i, j]))
         self.history_ = pd.DataFrame(solution.history)
         mechanisms = self._mechanisms(x, adjacency)
         self.model_ = StructuralModel(adjacency, mechanisms, residuals=x - mechanisms(x))

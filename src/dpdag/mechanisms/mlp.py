@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
@@ -10,7 +12,7 @@ from torch.nn.functional import leaky_relu
 
 from .base import MECHANISMS, Mechanism
 
-__all__ = ["MLP", "Linear"]
+__all__ = ["MLP", "FrozenMLP", "Linear", "masked_mlp"]
 
 
 @MECHANISMS.register("mlp")
@@ -61,13 +63,52 @@ class MLP(Mechanism):
             self.biases.append(nn.Parameter(bias))
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:  # (r, n, b), (r, n, n) -> (r, n, b)
-        weight, bias = self.weights[0], self.biases[0]
-        r, n, h, _ = weight.shape
-        masked = (weight * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
-        out = torch.baddbmm(bias.reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
-        for weight, bias in zip(self.weights[1:], self.biases[1:]):
-            out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), leaky_relu(out))
-        return out.reshape(r, n, -1)
+        return masked_mlp(x, adjacency, list(self.weights), list(self.biases))
+
+    def freeze(self, adjacency: Tensor) -> FrozenMLP:  # (n, n) bool
+        weights = tuple(weight.detach()[:1].cpu() for weight in self.weights)
+        biases = tuple(bias.detach()[:1].cpu() for bias in self.biases)
+        return FrozenMLP(weights, biases, adjacency)
+
+
+def masked_mlp(
+    x: Tensor,  # (r, n, b)
+    adjacency: Tensor,  # (r, n, n)
+    weights: Sequence[Tensor],  # (r, n, out, in) each
+    biases: Sequence[Tensor],  # (r, n, out, 1) each
+) -> Tensor:  # (r, n, b)
+    """All networks of all replicas on the inputs that ``adjacency`` leaves them."""
+    weight, bias = weights[0], biases[0]
+    r, n, h, _ = weight.shape
+    masked = (weight * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
+    out = torch.baddbmm(bias.reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
+    for weight, bias in zip(weights[1:], biases[1:]):
+        out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), leaky_relu(out))
+    return out.reshape(r, n, -1)
+
+
+@dataclass(frozen=True)
+class FrozenMLP:
+    r"""Trained networks on a given graph, as plain tensors.
+
+    Nodes without parents are at their mean, zero: a network of nothing is a constant that the
+    noise already covers.
+
+    Arguments:
+        weights: (1, n, out, in) of each layer.
+        biases: (1, n, out, 1) of each layer.
+        adjacency: (n, n) bool.
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    adjacency: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        graph = self.adjacency.to(torch.float32)
+        out = masked_mlp(x.T[None].to(torch.float32), graph[None], self.weights, self.biases)
+        out = out[0].T.to(x.dtype)
+        return torch.where(self.adjacency.any(0), out, torch.zeros_like(out))
 
 
 @MECHANISMS.register("linear")

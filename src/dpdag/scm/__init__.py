@@ -3,4 +3,10 @@
 from .additive import AdditiveMechanisms, fit_additive
 from .model import Mechanisms, StructuralModel
 
-__all__ = ["AdditiveMechanisms", "Mechanisms", "StructuralModel", "fit_additive"]
+__all__ = [
+    "AdditiveMechanisms",
+    "Mechanisms",
+    "NetworkMechanisms",
+    "StructuralModel",
+    "fit_additive",
+]

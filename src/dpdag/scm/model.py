@@ -16,7 +16,7 @@ __all__ = ["Mechanisms", "StructuralModel"]
 class Mechanisms(Protocol):
     """Every node's value from its parents, all nodes at once."""
 
-    def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+    def __call__(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows, n)
         ...
 
 
