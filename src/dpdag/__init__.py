@@ -1,3 +1,20 @@
 """dpdag: a differentiable probability distribution over DAGs and the learners built on it."""
 
+from . import datasets, metrics, selection
+from .distributions import DPDAG, DAGDistribution, Knowledge
+from .learners import CAM, VIDPDAG, load
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "CAM",
+    "DPDAG",
+    "VIDPDAG",
+    "DAGDistribution",
+    "Knowledge",
+    "__version__",
+    "datasets",
+    "load",
+    "metrics",
+    "selection",
+]

@@ -24,21 +24,21 @@ class Constraints:
         allowed: (n, n) edges that may exist; the diagonal never.
         required: (n, n) edges that must exist.
         before: (n, n) order relations that follow, transitively closed: i precedes j.
+        orders: Whether ``before`` relates any two nodes; known without asking the device.
     """
 
     allowed: Tensor
     required: Tensor
     before: Tensor
-
-    @property
-    def orders(self) -> bool:
-        """Whether the order of any two nodes is constrained."""
-        return bool(self.before.any())
+    orders: bool
 
     def to(self, device: torch.device | str) -> Constraints:
         """The same constraints on another device."""
         return Constraints(
-            self.allowed.to(device), self.required.to(device), self.before.to(device)
+            allowed=self.allowed.to(device),
+            required=self.required.to(device),
+            before=self.before.to(device),
+            orders=self.orders,
         )
 
 
@@ -140,4 +140,6 @@ def _constraints(
         path = " → ".join(str(labels[node]) for node in cycle)
         raise ValueError(f"'required' edges and 'tiers' contradict each other: {path} is a cycle.")
     before = reachability(precedes)
-    return Constraints(allowed=allowed & ~before.mT, required=required, before=before)
+    return Constraints(
+        allowed=allowed & ~before.mT, required=required, before=before, orders=bool(before.any())
+    )

@@ -19,10 +19,13 @@ class Evidence(ABC):
     Values are natural logarithms summed over rows: a graph's evidence is the sum over its nodes.
 
     Attributes:
-        n_nodes: Number of variables.
+        n_nodes: Number of variables, n.
+        n_replicas: Data sets held side by side, such as bootstrap resamples; None for one.
+            Replica r's node v is asked for as child ``r * n + v``.
     """
 
     n_nodes: int
+    n_replicas: int | None = None
 
     @abstractmethod
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
@@ -32,15 +35,30 @@ class Evidence(ABC):
         """Evidence after adding each single node to each parent set.
 
         Entries where nothing can be added (the child itself, or a parent already there) hold the
-        evidence of the unchanged set. Subclasses with a faster way override this.
+        evidence of the unchanged set.
         """
         n = self.n_nodes
-        extended = parents.unsqueeze(-2) | torch.eye(n, dtype=torch.bool)
-        own = torch.nn.functional.one_hot(child, n).bool()
-        extended = torch.where(own[:, :, None], parents.unsqueeze(-2), extended)
-        children = child.unsqueeze(-1).expand(-1, n)
-        values = self.log_evidence(children.reshape(-1), extended.reshape(-1, n))
-        return values.reshape(-1, n)
+        fixed = parents | torch.nn.functional.one_hot(child % n, n).bool()
+        changed = self.toggles(child, parents, ~fixed)
+        return torch.where(fixed, self.log_evidence(child, parents).unsqueeze(-1), changed)
+
+    def toggles(
+        self,
+        child: Tensor,  # (b,)
+        parents: Tensor,  # (b, n) bool
+        which: Tensor,  # (b, n) bool
+    ) -> Tensor:  # (b, n)
+        """Evidence after adding each node in ``which``, or removing it where it is a parent.
+
+        Entries outside ``which`` are NaN. All of it is one request of :meth:`log_evidence`;
+        subclasses with a faster way override this.
+        """
+        row, node = which.nonzero(as_tuple=True)
+        changed = parents[row]
+        changed[torch.arange(len(row)), node] ^= True
+        value = torch.full(which.shape, torch.nan, dtype=torch.float64)
+        value[row, node] = self.log_evidence(child[row], changed)
+        return value
 
 
 class CachedEvidence(Evidence):
@@ -49,6 +67,7 @@ class CachedEvidence(Evidence):
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.n_nodes = evidence.n_nodes
+        self.n_replicas = evidence.n_replicas
         self._known: dict[tuple[int, bytes], float] = {}
 
     def __len__(self) -> int:

@@ -1,0 +1,127 @@
+"""Independent edges by two-class Gumbel-Softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import torch
+from torch import Generator, Tensor
+from torch.distributions import Distribution
+from torch.distributions.constraints import Constraint
+
+from ..ops.noise import logistic
+from ..ops.straight_through import hard_sigmoid
+from .knowledge import Constraints
+
+__all__ = ["EdgeDistribution"]
+
+
+class EdgeDistribution(Distribution):
+    r"""Bernoulli edges :math:`U_{ij}` with logits φ, differentiable by straight-through.
+
+    .. math:: U_{ij} = [\phi_{ij} + L_{ij} > 0], \qquad
+        \hat U_{ij} = \sigma\big((\phi_{ij} + L_{ij}) / \tau\big)
+
+    where the logistic noise L is the difference of two Gumbel draws: one uniform number per edge
+    gives the two-class Gumbel-Softmax.
+
+    Arguments:
+        logits: (*batch, n, n) φ; the diagonal is ignored.
+        temperature: τ of the relaxation; the hard samples do not depend on it.
+        constraints: Forbidden edges get probability 0, required ones 1.
+
+    References:
+        | Categorical Reparameterization with Gumbel-Softmax (Jang et al., 2017)
+        | https://arxiv.org/abs/1611.01144
+
+    Example:
+        >>> edges = EdgeDistribution(torch.zeros(2, 2))
+        >>> edges.probabilities.tolist()
+        [[0.0, 0.5], [0.5, 0.0]]
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+    has_rsample = True
+
+    def __init__(
+        self,
+        logits: Tensor,
+        *,
+        temperature: float = 1.0,
+        constraints: Constraints | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if logits.ndim < 2 or logits.shape[-1] != logits.shape[-2]:
+            raise ValueError(f"'logits' must have shape (*, n, n); got {tuple(logits.shape)}.")
+        n = logits.shape[-1]
+        # −∞ and +∞ are forbidden and required edges in every formula below.
+        never = torch.eye(n, dtype=torch.bool, device=logits.device)
+        if constraints is not None:
+            never = ~constraints.allowed
+            logits = logits.masked_fill(constraints.required, torch.inf)
+        self.logits = logits.masked_fill(never, -torch.inf)
+        self.temperature = temperature
+        super().__init__(
+            batch_shape=logits.shape[:-2],
+            event_shape=logits.shape[-2:],
+            validate_args=validate_args,
+        )
+
+    @property
+    def probabilities(self) -> Tensor:  # (*batch, n, n)
+        """P(U_ij = 1) = σ(φ_ij), zero on the diagonal."""
+        return torch.sigmoid(self.logits)
+
+    mean = probabilities
+
+    @property
+    def mode(self) -> Tensor:  # (*batch, n, n)
+        """Edges more likely than not."""
+        return (self.logits > 0).to(self.logits.dtype)
+
+    def rsample(
+        self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
+    ) -> Tensor:  # (*sample, *batch, n, n)
+        """Edges exactly 0 or 1, with a gradient to the logits."""
+        return self.edges_from(self.draw_noise(sample_shape, generator))
+
+    def draw_noise(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
+        """Logistic noise for a number of samples, (*sample, *batch, n, n)."""
+        shape = (*sample_shape, *self.logits.shape)
+        return logistic(shape, like=self.logits, generator=generator)
+
+    def edges_from(self, noise: Tensor) -> Tensor:  # (*sample, *batch, n, n) same
+        """The edges that given noise makes, with a gradient to the logits."""
+        return hard_sigmoid(self.logits + noise, temperature=self.temperature)
+
+    def sample(
+        self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
+    ) -> Tensor:
+        """Edges without gradients."""
+        with torch.no_grad():
+            return self.draw_noise(sample_shape, generator).add_(self.logits).ge_(0)
+
+    def log_prob(self, value: Tensor) -> Tensor:  # (*, n, n) -> (*)
+        """Log-probability of all n² entries together."""
+        present, absent = self.log_probabilities
+        return torch.where(value != 0, present, absent).sum((-2, -1))
+
+    @property
+    def log_probabilities(self) -> tuple[Tensor, Tensor]:  # (*batch, n, n) each
+        """Logarithms of P(U_ij = 1) and P(U_ij = 0)."""
+        return _log_sigmoid(self.logits), _log_sigmoid(-self.logits)
+
+    def entropies(self) -> Tensor:  # (*batch, n, n)
+        """Entropy of every single edge in nats."""
+        p = self.probabilities
+        return -(torch.xlogy(p, p) + torch.xlogy(1 - p, 1 - p))
+
+    def entropy(self) -> Tensor:  # (*batch)
+        """Entropy of all edges together."""
+        return self.entropies().sum((-2, -1))
+
+
+def _log_sigmoid(x: Tensor) -> Tensor:
+    """log σ(x), with finite gradients at infinities."""
+    return torch.where(x.isinf(), torch.where(x > 0, 0.0, x), torch.nn.functional.logsigmoid(x))

@@ -1,0 +1,18 @@
+"""Scikit-learn estimators, one file per method."""
+
+from pathlib import Path
+
+from .base import DAGLearner, Solution
+from .cam import CAM
+from .storage import load_learner
+from .vi_dp_dag import VIDPDAG
+
+__all__ = ["CAM", "LEARNERS", "VIDPDAG", "DAGLearner", "Solution", "load"]
+
+LEARNERS: dict[str, type[DAGLearner]] = {kind.__name__: kind for kind in (CAM, VIDPDAG)}
+
+
+def load(folder: str | Path) -> DAGLearner:
+    """Read a fitted learner that ``save`` wrote; nothing in the files is executed."""
+    learner: DAGLearner = load_learner(folder, LEARNERS)
+    return learner

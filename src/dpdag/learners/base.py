@@ -1,0 +1,228 @@
+"""What every learner shares: checked input, one way to fit, the attributes of a fitted graph."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from ..distributions.knowledge import Constraints, Knowledge
+from ..ops.columns import refuse_degenerate, refuse_missing
+from ..ops.graphs import topological_order
+from ..registry import suggest
+from ..scm import Mechanisms, StructuralModel
+from ..seeding import torch_generator
+from ..selection import neighbours, prune
+from .storage import save_learner
+from .validation import validated
+
+__all__ = ["DAGLearner", "Solution"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found.
+
+    Attributes:
+        edge_scores: (n, n) larger = more certain.
+        adjacency: (n, n) bool, a DAG.
+        order: (n,) nodes, causes first; from ``adjacency`` when None.
+        history: Rows of the training curve.
+    """
+
+    edge_scores: Tensor
+    adjacency: Tensor
+    order: Tensor | None = None
+    history: Sequence[Mapping[str, Any]] = ()
+
+
+class DAGLearner(BaseEstimator, ABC):
+    r"""A scikit-learn estimator that learns a DAG.
+
+    A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`, and
+    :meth:`_mechanisms` where the functions it learned should answer questions. It may have the
+    parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
+
+    Attributes:
+        edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
+        adjacency_: (n, n) 0/1 integers, a DAG.
+        causal_order_: Node indices, causes first.
+        graph_: ``networkx.DiGraph`` with the column names, edges carrying ``score``.
+        history_: DataFrame of the training curve.
+        model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
+        location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
+    """
+
+    min_rows: ClassVar[int] = 5
+    knowledge: Knowledge | None = None
+    pns: Any = None
+    prune: bool | float = False
+    random_state: Any = None
+
+    @abstractmethod
+    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
+        """Solve for the graph; every constraint must hold in what comes back."""
+
+    @abstractmethod
+    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> Mechanisms:  # (rows, n), (n, n) bool
+        """The functions on the final graph; called once, after :meth:`_learn` and pruning."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
+        x = self._standardise(self._validate(X, reset=True))
+        constraints = self._select(x, self._constraints())
+        self._finish(x, self._prune(x, self._learn(x, constraints), constraints))
+        return self
+
+    # What the fitted model answers -----------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:  # (m, n) -> (m, n)
+        """Every column's value from its learned parents; roots get their mean."""
+        return self._original(self._fitted().predict(self._standard_units(X)))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
+        return float(self._fitted().log_likelihood(self._standard_units(X)).mean())
+
+    def impute(self, X: Any) -> Array:  # (m, n) with NaN -> (m, n)
+        """Fill every NaN from its learned parents; other values are untouched."""
+        model = self._fitted()
+        values = validated(self, X, reset=False)
+        x = torch.from_numpy((values - self.location_) / self.scale_)
+        return np.where(np.isnan(values), self._original(model.impute(x)), values)
+
+    def sample(
+        self, n_samples: int = 1, do: Mapping[Any, float] | None = None, random_state: Any = None
+    ) -> Array:  # -> (n_samples, n)
+        """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``."""
+        model = self._fitted()
+        generator = torch_generator(random_state, "sample")
+        return self._original(model.sample(n_samples, do=self._do(do), generator=generator))
+
+    def counterfactual(self, X: Any, do: Mapping[Any, float]) -> Array:  # (m, n) -> (m, n)
+        """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
+        model = self._fitted()
+        return self._original(model.counterfactual(self._standard_units(X), do=self._do(do)))
+
+    @property
+    def graph_(self) -> nx.DiGraph[Any]:
+        """The learned graph with the column names, edges carrying ``score``."""
+        check_is_fitted(self, "adjacency_")
+        names = self._names(self.n_features_in_)
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(names)
+        for i, j in np.argwhere(self.adjacency_).tolist():
+            graph.add_edge(names[i], names[j], score=float(self.edge_scores_[i, j]))
+        return graph
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model as tensors and JSON; :func:`dpdag.load` reads it back."""
+        self._fitted()
+        save_learner(self, folder)
+
+    # Steps of fit ----------------------------------------------------------------------------
+
+    def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
+        values = validated(self, X, reset=reset, min_rows=self.min_rows if reset else 1)
+        refuse_missing(values, self._names(values.shape[1]))
+        if reset:
+            refuse_degenerate(values, self._names(values.shape[1]))
+        return values
+
+    def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
+        self.location_ = values.mean(0)
+        self.scale_ = values.std(0)
+        return torch.from_numpy((values - self.location_) / self.scale_)
+
+    def _constraints(self) -> Constraints:
+        known = Knowledge() if self.knowledge is None else self.knowledge
+        if not isinstance(known, Knowledge):
+            raise ValueError(f"'knowledge' must be a dpdag.Knowledge or None; got {known!r}.")
+        names = getattr(self, "feature_names_in_", None)
+        return known.resolve(self.n_features_in_, None if names is None else list(names))
+
+    def _select(self, x: Tensor, constraints: Constraints) -> Constraints:
+        """Keep only the edges that the neighbour selection ``pns`` leaves possible."""
+        if self.pns is None or self.pns is False:
+            return constraints
+        if isinstance(self.pns, (str, bool)):
+            method = self.pns if isinstance(self.pns, str) else "additive"
+            mask = neighbours(x.numpy(), method=method, random_state=self.random_state)
+        else:
+            mask = np.asarray(self.pns, dtype=bool)
+            if mask.shape != (n := x.shape[1], n):
+                raise ValueError(f"'pns' must be a method or a ({n}, {n}) mask; got {mask.shape}.")
+        possible = constraints.required | torch.from_numpy(mask)
+        return replace(constraints, allowed=constraints.allowed & possible)
+
+    def _prune(self, x: Tensor, solution: Solution, constraints: Constraints) -> Solution:
+        """Drop insignificant edges; what is left ranks above all else, in its own order."""
+        if self.prune is False or self.prune is None:
+            return solution
+        alpha = 0.001 if self.prune is True else self.prune
+        kept = torch.from_numpy(
+            prune(x.numpy(), solution.adjacency.numpy(), alpha=alpha, keep=constraints.required)
+        ).bool()
+        scores = _rank_first(solution.edge_scores, kept)
+        return Solution(scores, kept, solution.order, solution.history)
+
+    def _finish(self, x: Tensor, solution: Solution) -> None:
+        """Set every fitted attribute."""
+        adjacency = solution.adjacency != 0
+        order = topological_order(adjacency) if solution.order is None else solution.order
+        self.edge_scores_ = solution.edge_scores.double().numpy()
+        self.adjacency_ = adjacency.numpy().astype(int)
+        self.causal_order_ = order.numpy()
+        self.history_ = pd.DataFrame(solution.history)
+        mechanisms = self._mechanisms(x, adjacency)
+        self.model_ = StructuralModel(adjacency, mechanisms, residuals=x - mechanisms(x))
+
+    # Units and names -------------------------------------------------------------------------
+
+    def _names(self, n: int) -> list[Any]:
+        return list(getattr(self, "feature_names_in_", range(n)))
+
+    def _fitted(self) -> StructuralModel:
+        check_is_fitted(self, "model_")
+        return self.model_
+
+    def _standard_units(self, X: Any) -> Tensor:  # (m, n) -> (m, n)
+        return torch.from_numpy((self._validate(X, reset=False) - self.location_) / self.scale_)
+
+    def _original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
+        return x.numpy() * self.scale_ + self.location_
+
+    def _do(self, do: Mapping[Any, float] | None) -> dict[int, float]:
+        """Interventions by column index, in standardised units."""
+        position = {name: k for k, name in enumerate(self._names(self.n_features_in_))}
+        held = {}
+        for name, value in (do or {}).items():
+            if name not in position:
+                known = [str(other) for other in position]
+                raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
+            k = position[name]
+            held[k] = float((value - self.location_[k]) / self.scale_[k])
+        return held
+
+
+def _rank_first(scores: Tensor, kept: Tensor) -> Tensor:  # (n, n), (n, n) bool -> (n, n)
+    """Shrink the non-negative scores of all entries outside ``kept`` below those inside."""
+    if not bool(kept.any()) or bool(kept.all()):
+        return scores
+    highest, lowest = scores[~kept].max(), scores[kept].min()
+    if highest < lowest:
+        return scores
+    return torch.where(kept, scores, scores * (0.99 * lowest / highest))

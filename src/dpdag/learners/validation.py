@@ -1,0 +1,55 @@
+"""Observations at the public border: checked once, with errors that name the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+__all__ = ["validated"]
+
+Array = NDArray[np.float64]
+
+
+def validated(
+    estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1
+) -> Array:  # -> (rows, n)
+    """Numbers of a DataFrame or array, NaN allowed, with scikit-learn's names and counts set."""
+    try:
+        values = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=min_rows,
+            ensure_min_features=2 if reset else 1,
+        )
+    except (TypeError, ValueError) as error:
+        text = _text_columns(X)
+        if not text:
+            raise
+        raise type(error)(
+            f"X must hold numbers; columns {text} do not ({error}): encode or drop them."
+        ) from None
+    return np.array(values, dtype=np.float64)
+
+
+def _text_columns(X: Any) -> list[Any]:
+    """Columns with entries that are neither numbers nor missing."""
+    if getattr(X, "ndim", 2) != 2 or hasattr(X, "tocsr"):
+        return []
+    frame = pd.DataFrame(X)
+    return [name for name in frame if not frame[name].map(_is_number).all()]
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return value is None or value is pd.NA
+    return True

@@ -1,0 +1,94 @@
+"""From an order to the mask of allowed edges, and back through it, without a matrix product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+__all__ = [
+    "inverse_permutation",
+    "permutation_gradient",
+    "permutation_matrix",
+    "precedence_mask",
+    "soft_precedence_mask",
+]
+
+
+def inverse_permutation(order: Tensor) -> Tensor:  # (*, n) nodes by position -> (*, n) positions
+    """The position of every node in an order, or the order from the positions.
+
+    Example:
+        >>> inverse_permutation(torch.tensor([2, 0, 1])).tolist()
+        [1, 2, 0]
+    """
+    positions = torch.arange(order.shape[-1], device=order.device).expand_as(order)
+    return torch.empty_like(order).scatter_(-1, order, positions)
+
+
+def permutation_matrix(order: Tensor, dtype: torch.dtype) -> Tensor:  # (*, n) -> (*, n, n)
+    """The matrix Π whose row k is the unit vector of the node at position k."""
+    return torch.nn.functional.one_hot(order, order.shape[-1]).to(dtype)
+
+
+def precedence_mask(order: Tensor) -> Tensor:  # (*, n) nodes by position -> (*, n, n) bool
+    r"""Which node pairs an order allows: entry (i, j) is true when i stands before j.
+
+    .. math:: (\Pi^T M \Pi)_{ij} = [\text{rank}(i) < \text{rank}(j)]
+
+    with M the strict upper triangle: one comparison instead of two matrix products.
+
+    Example:
+        >>> precedence_mask(torch.tensor([1, 0])).tolist()
+        [[False, False], [True, False]]
+    """
+    rank = inverse_permutation(order)
+    return rank.unsqueeze(-1) < rank.unsqueeze(-2)
+
+
+class _SoftPrecedenceMask(torch.autograd.Function):
+    """Forward: the hard mask. Backward: as if the mask were ΠᵀMΠ at the hard Π."""
+
+    @staticmethod
+    def forward(permutation: Tensor, order: Tensor) -> Tensor:
+        return precedence_mask(order).to(permutation.dtype)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return permutation_gradient(grads[0], ctx.saved_tensors[0]), None
+
+
+def permutation_gradient(grad: Tensor, order: Tensor) -> Tensor:  # (*, n, n), (*, n) -> (*, n, n)
+    r"""Gradient of :math:`\langle G, \Pi^T M \Pi \rangle` with respect to Π at a hard Π.
+
+    .. math:: M^T \Pi G + M \Pi G^T
+
+    Multiplying by Π is a gather, by M and Mᵀ a cumulative sum from below or above.
+    """
+    index = order.unsqueeze(-1).expand_as(grad)
+    rows = grad.gather(-2, index)  # Π G: row k holds G[order[k], :]
+    columns = grad.mT.gather(-2, index)  # Π Gᵀ
+    total = columns.sum(-2, keepdim=True)
+    # Two exclusive cumulative sums as one pass, in place: large buffers cost more than sums.
+    return torch.sub(rows, columns, out=columns).cumsum_(-2).sub_(rows).add_(total)
+
+
+def soft_precedence_mask(permutation: Tensor, order: Tensor) -> Tensor:  # (*, n, n), (*, n)
+    r"""The hard precedence mask of ``order`` with a straight-through gradient to ``permutation``.
+
+    The gradient under upstream :math:`G` is that of :math:`\Pi^T M \Pi` at the hard :math:`\Pi`,
+
+    .. math:: \nabla_\Pi = M \Pi G^T + M^T \Pi G,
+
+    where multiplying by Π is a gather and by M a cumulative sum: O(n²) time and memory.
+
+    Arguments:
+        permutation: A relaxed permutation matrix that receives the gradient.
+        order: The hard order it was decoded to, nodes by position.
+    """
+    return _SoftPrecedenceMask.apply(permutation, order)

@@ -1,0 +1,127 @@
+"""Sorting, softly and under a partial order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .precedence import permutation_gradient, precedence_mask
+
+__all__ = ["constrained_argsort", "soft_sort", "soft_sort_mask", "untangle"]
+
+_WORD = 62  # bits of an int64 used per sorting key
+
+
+def soft_sort(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:
+    r"""Relaxed permutation matrix of a descending sort.
+
+    .. math:: \hat\Pi_{kj} = \text{softmax}_j\left(-|s_{\text{order}(k)} - s_j| / \tau\right)
+
+    Arguments:
+        scores: (*, n) finite scores.
+        order: (*, n) the nodes by descending score.
+        temperature: τ; towards zero the matrix becomes the hard permutation.
+
+    References:
+        | SoftSort: A Continuous Relaxation for the argsort Operator (Prillo and Eisenschlos, 2020)
+        | https://arxiv.org/abs/2006.16038
+
+    Example:
+        >>> scores = torch.tensor([0.0, 2.0])
+        >>> soft_sort(scores, torch.tensor([1, 0]), temperature=0.1).round().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+    """
+    ordered = scores.gather(-1, order)
+    distance = (ordered.unsqueeze(-1) - scores.unsqueeze(-2)).abs()
+    return torch.softmax(-distance / temperature, dim=-1)
+
+
+class _SoftSortMask(torch.autograd.Function):
+    """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort, in two buffers."""
+
+    @staticmethod
+    def forward(scores: Tensor, order: Tensor, temperature: float) -> Tensor:
+        return precedence_mask(order).to(scores.dtype)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, float], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[0], inputs[1])
+        ctx.temperature = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        scores, order = ctx.saved_tensors
+        upstream = permutation_gradient(grads[0], order)
+        ordered = scores.gather(-1, order)
+        soft = ordered.unsqueeze(-1) - scores.unsqueeze(-2)
+        # Each row holds a distance of zero, its largest logit: no maximum needs subtracting.
+        soft.abs_().div_(-ctx.temperature).exp_()
+        soft.div_(soft.sum(-1, keepdim=True))
+        inner = torch.einsum("...kj,...kj->...k", soft, upstream)
+        upstream.sub_(inner.unsqueeze(-1)).mul_(soft)  # with respect to the softmax's logits
+        sign = torch.sub(ordered.unsqueeze(-1), scores.unsqueeze(-2), out=soft).sign_()
+        upstream.mul_(sign)
+        # The logits are −|s_order(k) − s_j|/τ: along rows for s_order(k), along columns for s_j.
+        direct = upstream.sum(-2)
+        direct.scatter_add_(-1, order, -upstream.sum(-1))
+        return direct.div_(ctx.temperature), None, None
+
+
+def soft_sort_mask(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:
+    r"""The precedence mask of ``order`` with a straight-through gradient through SoftSort.
+
+    The same as :func:`~dpdag.ops.precedence.soft_precedence_mask` of :func:`soft_sort`, with the
+    relaxed permutation formed only when a gradient is asked for.
+
+    Arguments:
+        scores: (*, n) finite scores.
+        order: (*, n) the nodes by descending score.
+        temperature: τ of SoftSort.
+    """
+    return _SoftSortMask.apply(scores, order, temperature)
+
+
+def constrained_argsort(scores: Tensor, before: Tensor) -> Tensor:  # (*, n), (n, n) -> (*, n)
+    r"""Sort by descending score, yet never against a partial order.
+
+    Node i precedes node j when the highest score in :math:`D_i \triangle D_j` lies in
+    :math:`D_i`, where :math:`D_i` holds i and all that must follow it. This is a total order: it
+    reads the rows of D, columns sorted by score, as binary numbers. It equals the plain sort where
+    nothing is constrained, and its pairwise probabilities under Gumbel noise stay closed.
+
+    Arguments:
+        scores: (*, n) finite scores.
+        before: (n, n) transitively closed: i must precede j.
+
+    Example:
+        >>> before = torch.tensor([[False, True], [False, False]])
+        >>> constrained_argsort(torch.tensor([0.0, 5.0]), before).tolist()
+        [0, 1]
+    """
+    n = scores.shape[-1]
+    by_score = scores.argsort(dim=-1, descending=True, stable=True)
+    follows = before | torch.eye(n, dtype=torch.bool, device=before.device)
+    bits = follows.mT[by_score].mT.long()  # (*, i, k): does D_i hold the node of the k-th score
+    order = torch.arange(n, device=scores.device).expand_as(by_score)
+    for start in reversed(range(0, n, _WORD)):  # least significant word first, stable sorts
+        word = bits[..., start : start + _WORD]
+        weights = 2 ** torch.arange(word.shape[-1] - 1, -1, -1, device=scores.device)
+        key = (word * weights).sum(-1).gather(-1, order)
+        order = order.gather(-1, key.argsort(dim=-1, descending=True, stable=True))
+    return order
+
+
+def untangle(scores: Tensor, order: Tensor, *, margin: float) -> Tensor:  # (*, n), (*, n) -> (*, n)
+    """Shift scores by constants so that they descend along ``order``.
+
+    Gaps that already descend are kept, others become ``margin``; gradients reach the scores
+    unchanged. With an order that sorts the scores, nothing moves.
+    """
+    ordered = scores.detach().gather(-1, order)
+    gaps = ordered[..., :-1] - ordered[..., 1:]
+    gaps = torch.where(gaps < 0, margin, gaps)
+    drop = torch.nn.functional.pad(gaps.cumsum(-1), (1, 0))
+    target = torch.empty_like(ordered).scatter_(-1, order, ordered[..., :1] - drop)
+    return scores + (target - scores.detach())

@@ -1,0 +1,16 @@
+"""The one training loop of all gradient learners, and its parts."""
+
+from .adam import ReplicaAdam
+from .loop import Data, Epoch, Objective, Outcome, Schedule, train
+from .progress import ProgressBar
+
+__all__ = [
+    "Data",
+    "Epoch",
+    "Objective",
+    "Outcome",
+    "ProgressBar",
+    "ReplicaAdam",
+    "Schedule",
+    "train",
+]
