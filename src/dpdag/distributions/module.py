@@ -94,16 +94,30 @@ class DPDAG(nn.Module):
         masks = {field: self.get_buffer(f"_{field}") for field in _MASKS}
         return Constraints(**masks, orders=self._orders)
 
-    def forward(self) -> DAGDistribution:
-        """The distribution at the current parameters, which must not be NaN."""
-        for name in ("order_logits", "edge_logits"):
-            _refuse_nan(name, getattr(self, name))
-        family = PERMUTATIONS[self.permutation]
+    def forward(self, *, validate_args: bool | None = None) -> DAGDistribution:
+        """The distribution at the current parameters, which must not be NaN.
+
+        Arguments:
+            validate_args: False trusts the parameters to be finite, for use in a training loop.
+        """
+        if validate_args is not False:
+            for name in ("order_logits", "edge_logits"):
+                _refuse_nan(name, getattr(self, name))
+        constraints = self.constraints
         return DAGDistribution(
-            family(self.order_logits, temperature=self.temperature, constraints=self.constraints),
-            EdgeDistribution(
-                self.edge_logits, temperature=self.edge_temperature, constraints=self.constraints
+            PERMUTATIONS[self.permutation](
+                self.order_logits,
+                temperature=self.temperature,
+                constraints=constraints,
+                validate_args=validate_args,
             ),
+            EdgeDistribution(
+                self.edge_logits,
+                temperature=self.edge_temperature,
+                constraints=constraints,
+                validate_args=validate_args,
+            ),
+            validate_args=validate_args,
         )
 
     def extra_repr(self) -> str:

@@ -43,6 +43,7 @@ class PermutationDistribution(Distribution, ABC):
         logits: (*batch, …) ψ.
         temperature: τ of the relaxation; the hard samples do not depend on it.
         constraints: Order relations to respect in every sample.
+        validate_args: False trusts the logits to be finite.
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
@@ -63,7 +64,9 @@ class PermutationDistribution(Distribution, ABC):
         event_dims = len(event)
         if tuple(logits.shape[-event_dims:]) != event:
             raise ValueError(f"'logits' must have shape (*, {event}); got {tuple(logits.shape)}.")
-        self.logits = finite_logits(logits, dims=event_dims)
+        # Trusted parameters are finite: nothing to replace.
+        trusted = validate_args is False
+        self.logits = logits if trusted else finite_logits(logits, dims=event_dims)
         self.temperature = temperature
         self.constraints = constraints
         super().__init__(

@@ -78,10 +78,9 @@ def masked_mlp(
     biases: Sequence[Tensor],  # (r, n, out, 1) each
 ) -> Tensor:  # (r, n, b)
     """All networks of all replicas on the inputs that ``adjacency`` leaves them."""
-    weight, bias = weights[0], biases[0]
-    r, n, h, _ = weight.shape
-    masked = (weight * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
-    out = torch.baddbmm(bias.reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
+    r, n, h, _ = weights[0].shape
+    masked = (weights[0] * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
+    out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
     for weight, bias in zip(weights[1:], biases[1:]):
         out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), leaky_relu(out))
     return out.reshape(r, n, -1)

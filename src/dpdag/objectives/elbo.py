@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.nn.functional import logsigmoid
+from torch.nn.functional import softplus
 
 from ..distributions import DPDAG, Noise
 from ..mechanisms import Mechanism
@@ -31,7 +31,7 @@ def edge_kl(edge_logits: Tensor, prior: Tensor | float) -> Tensor:  # (*, n, n) 
     .. math:: \mathrm{KL}(p \,\|\, q) = p \log\frac{p}{q} + (1 - p) \log\frac{1 - p}{1 - q}
 
     Arguments:
-        edge_logits: φ, with p = σ(φ).
+        edge_logits: φ, finite, with p = σ(φ).
         prior: q in (0, 1), broadcast against φ.
 
     Example:
@@ -39,10 +39,9 @@ def edge_kl(edge_logits: Tensor, prior: Tensor | float) -> Tensor:  # (*, n, n) 
         0.0
     """
     prior = torch.as_tensor(prior, dtype=edge_logits.dtype, device=edge_logits.device)
+    # p log p + (1 − p) log(1 − p) = pφ − log(1 + e^φ), and likewise for the prior's logit.
     p = torch.sigmoid(edge_logits)
-    present = logsigmoid(edge_logits) - prior.log()
-    absent = logsigmoid(-edge_logits) - torch.log1p(-prior)
-    return p * present + (1 - p) * absent
+    return p * (edge_logits - prior.logit()) - softplus(edge_logits) - torch.log1p(-prior)
 
 
 class ELBO(nn.Module):
@@ -92,7 +91,7 @@ class ELBO(nn.Module):
 
     def forward(self, x: Tensor, noise: Noise) -> Terms:  # (r, n, b)
         """Loss of one minibatch per replica, under the DAGs that ``noise`` makes."""
-        predicted = self.mechanism(x, self.dags().dags_from(noise))
+        predicted = self.mechanism(x, self.dags(validate_args=False).dags_from(noise))
         reconstruction = self.likelihood(x, predicted)
         kl = self.kl()
         return Terms(reconstruction + self.kl_weight * kl, reconstruction, kl)
@@ -112,16 +111,19 @@ class ELBO(nn.Module):
         )
 
     def loss(self, x: Tensor, noise: Noise, step: int) -> dict[str, Tensor]:
-        """The terms of one step, with the expected number of edges of the modal order."""
-        terms = self(x, Noise(noise.order[step], noise.edges[step]))
-        edges = (torch.sigmoid(self.dags.edge_logits.detach()) * self.free).sum((-2, -1)) / 2
-        return {**terms._asdict(), "edges": edges}
+        """The terms of one step."""
+        return self(x, Noise(noise.order[step], noise.edges[step]))._asdict()
+
+    @torch.no_grad()
+    def summary(self) -> dict[str, Tensor]:
+        """The number of edges of the modal graph."""
+        return {"edges": self.dags(validate_args=False).mode.sum((-2, -1))}
 
     @torch.no_grad()
     def validation(self, x: Tensor) -> Tensor:  # (r or 1, n, rows) -> (r,)
         """Mean loss over a few fixed draws of noise, the same at every check."""
         generator = torch.Generator(x.device).manual_seed(0)
-        q = self.dags()
+        q = self.dags(validate_args=False)
         x = x.expand(*q.batch_shape, -1, -1)
         total = torch.zeros_like(self.kl_weight)
         for _ in range(self.validation_samples):

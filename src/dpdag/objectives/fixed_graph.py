@@ -43,6 +43,10 @@ class FixedGraph(nn.Module):
         """The loss by name, for the training loop."""
         return {"total": self(x)}
 
+    def summary(self) -> dict[str, Tensor]:
+        """Nothing to add."""
+        return {}
+
     @torch.no_grad()
     def validation(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r,)
         """The same loss on other rows."""

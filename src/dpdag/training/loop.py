@@ -29,6 +29,9 @@ class Objective(Protocol):
     def loss(self, x: Tensor, noise: Any, step: int) -> Mapping[str, Tensor]:  # (r, n, b)
         """Named (r,) values of one evaluation; ``"total"`` is minimised."""
 
+    def summary(self) -> Mapping[str, Tensor]:
+        """Further (r,) values to record after an epoch."""
+
     def validation(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r,)
         """The loss that early stopping watches."""
 
@@ -136,27 +139,29 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
         [torch.randperm(rows, generator=g, device=x.device) for g in state.generators]
     )  # (r, rows)
     noise = objective.draw_noise(steps, state.generators)
-    sums: dict[str, Tensor] = {}
+    values: dict[str, list[Tensor]] = {}
+    batches = _take(x, order)
     for step in range(steps):
-        batch = _take(x, order[:, step * size : (step + 1) * size])
+        batch = batches[..., step * size : (step + 1) * size]
         terms = objective.loss(batch, noise, step)
         state.adam.zero_grad()
         terms["total"].sum().backward()
         state.adam.step()
         for name, value in terms.items():
-            sums[name] = sums.get(name, 0.0) + value.detach() / steps
+            values.setdefault(name, []).append(value.detach())
+    means = {name: torch.stack(column).mean(0) for name, column in values.items()}
     state.epoch += 1
-    broken = ~sums["total"].isfinite() & ~state.stopped
+    broken = ~means["total"].isfinite() & ~state.stopped
     if bool(broken.any()):
         _explain(broken, state.epoch)
         state.stop(broken)
-    validation = torch.full_like(sums["total"], torch.nan)
+    validation = torch.full_like(means["total"], torch.nan)
     if state.epoch % schedule.check_every == 0:
         validation = objective.validation(data.validation)
         state.keep_best(validation, early=schedule.patience is not None)
         if schedule.patience is not None:
             state.stop((state.stale >= schedule.patience) & ~state.stopped)
-    state.history.append({**sums, "validation": validation})
+    state.history.append({**means, "validation": validation, **objective.summary()})
 
 
 def _finish(objective: Objective, data: Data, state: TrainingState, *, early: bool) -> None:
