@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from torch.distributions import Distribution
 from torch.distributions.constraints import Constraint
 
+from ..ops.graphs import diagonal
 from ..ops.noise import logistic
 from ..ops.straight_through import hard_sigmoid
 from .knowledge import Constraints
@@ -56,7 +57,7 @@ class EdgeDistribution(Distribution):
             raise ValueError(f"'logits' must have shape (*, n, n); got {tuple(logits.shape)}.")
         n = logits.shape[-1]
         # −∞ and +∞ are forbidden and required edges in every formula below.
-        never = torch.eye(n, dtype=torch.bool, device=logits.device)
+        never = diagonal(n, logits.device)
         if constraints is not None:
             never = ~constraints.allowed
             logits = logits.masked_fill(constraints.required, torch.inf)

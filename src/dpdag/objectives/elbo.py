@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
@@ -39,9 +39,23 @@ def edge_kl(edge_logits: Tensor, prior: Tensor | float) -> Tensor:  # (*, n, n) 
         0.0
     """
     prior = torch.as_tensor(prior, dtype=edge_logits.dtype, device=edge_logits.device)
-    # p log p + (1 − p) log(1 − p) = pφ − log(1 + e^φ), and likewise for the prior's logit.
-    p = torch.sigmoid(edge_logits)
-    return p * (edge_logits - prior.logit()) - softplus(edge_logits) - torch.log1p(-prior)
+    return _EdgeKL.apply(edge_logits, prior.logit(), torch.log1p(-prior))
+
+
+class _EdgeKL(torch.autograd.Function):
+    """With p log p + (1 − p) log(1 − p) = pφ − log(1 + e^φ); its derivative is p(1 − p)(φ − φ₀)."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, prior_logit: Tensor, log_absent: Tensor) -> Tensor:
+        p = torch.sigmoid(logits)
+        odds = logits - prior_logit
+        ctx.save_for_backward(p, odds)
+        return p * odds - softplus(logits) - log_absent
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        p, odds = ctx.saved_tensors
+        return grads[0] * odds * torch.addcmul(p, p, p, value=-1), None, None
 
 
 class ELBO(nn.Module):
@@ -81,7 +95,7 @@ class ELBO(nn.Module):
         self.mechanism = mechanism
         self.likelihood = likelihood
         self.register_buffer("kl_weight", kl_weight, persistent=False)
-        self.register_buffer("edge_prior", edge_prior, persistent=False)
+        self.register_buffer("edge_prior", edge_prior[:, None, None], persistent=False)
         # Edges that knowledge leaves open; the others cost nothing.
         constraints, n = dags.constraints, dags.n_nodes
         free = ~torch.eye(n, dtype=torch.bool)
@@ -98,7 +112,7 @@ class ELBO(nn.Module):
 
     def kl(self) -> Tensor:  # (r,)
         """Mean divergence of the edges from their prior."""
-        divergence = edge_kl(self.dags.edge_logits, self.edge_prior[:, None, None])
+        divergence = edge_kl(self.dags.edge_logits, self.edge_prior)
         return (divergence * self.free).mean((-2, -1))
 
     # What the training loop asks for ---------------------------------------------------------
