@@ -4,10 +4,22 @@ from pathlib import Path
 
 from .base import DAGLearner, Solution
 from .cam import CAM
+from .many import PAPER_GRID, Fit, fit_many, grid_search
 from .storage import load_learner
 from .vi_dp_dag import VIDPDAG
 
-__all__ = ["CAM", "LEARNERS", "VIDPDAG", "DAGLearner", "Solution", "load"]
+__all__ = [
+    "CAM",
+    "LEARNERS",
+    "PAPER_GRID",
+    "VIDPDAG",
+    "DAGLearner",
+    "Fit",
+    "Solution",
+    "fit_many",
+    "grid_search",
+    "load",
+]
 
 LEARNERS: dict[str, type[DAGLearner]] = {kind.__name__: kind for kind in (CAM, VIDPDAG)}
 
