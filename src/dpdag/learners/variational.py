@@ -32,6 +32,7 @@ class Hyper:
     edge_learning_rate: float
     kl_weight: float
     edge_prior: float
+    edge_start: float = 0.5
     seed: int = 0
 
 
@@ -127,6 +128,8 @@ def fit_replicas(
         batch_shape=(r,),
         knowledge=constraints,
     )
+    with torch.no_grad():
+        dags.edge_logits += torch.tensor([h.edge_start for h in hypers]).logit()[:, None, None]
     if orders is not None:
         start_at(dags, orders)
     mechanism = MECHANISMS[design.mechanism](

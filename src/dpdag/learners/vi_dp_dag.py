@@ -34,6 +34,7 @@ _RANGES = {
     "n_restarts": Range(1, integer=True),
     "kl_weight": Range(0),
     "edge_prior": Range(0, 1, closed="neither"),
+    "edge_start": Range(0, 1, closed="neither"),
     "learning_rate": _POSITIVE,
     "order_learning_rate": Range(0),
     "edge_learning_rate": Range(0),
@@ -68,6 +69,7 @@ class VIDPDAG(DAGLearner):
         likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
         kl_weight: λ.
         edge_prior: Prior probability of an edge.
+        edge_start: Probability that all edges start from.
         learning_rate: Of the mechanisms; ``order_learning_rate`` of ψ, ``edge_learning_rate``
             of φ.
         temperature, edge_temperature: τ of the relaxed permutation and edges.
@@ -120,6 +122,7 @@ class VIDPDAG(DAGLearner):
         likelihood: str = "gaussian",
         kl_weight: float = 0.05,
         edge_prior: float = 0.02,
+        edge_start: float = 0.5,
         learning_rate: float = 3e-3,
         order_learning_rate: float = 1e-3,
         edge_learning_rate: float = 1e-2,
@@ -149,6 +152,7 @@ class VIDPDAG(DAGLearner):
         self.likelihood = likelihood
         self.kl_weight = kl_weight
         self.edge_prior = edge_prior
+        self.edge_start = edge_start
         self.learning_rate = learning_rate
         self.order_learning_rate = order_learning_rate
         self.edge_learning_rate = edge_learning_rate
@@ -300,6 +304,7 @@ class VIDPDAG(DAGLearner):
                 edge_learning_rate=self.edge_learning_rate,
                 kl_weight=self.kl_weight,
                 edge_prior=self.edge_prior,
+                edge_start=self.edge_start,
                 seed=derive_seed(seed, "restart", k),
             )
             for k in range(self.n_restarts)
@@ -342,7 +347,7 @@ class VIDPDAG(DAGLearner):
 
 def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) bool
     """A column without any value cannot be imputed."""
-    empty = [name for name, hole in zip(names, holes.all(0)) if hole]
+    empty = [name for k, name in enumerate(names) if holes[:, k].all()]
     if empty:
         raise ValueError(f"X has no value at all in columns {empty}; drop them.")
 
