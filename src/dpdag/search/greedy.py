@@ -30,8 +30,8 @@ class SearchResult:
         adjacency: (*, n, n) bool.
         order: (*, n) nodes, causes first.
         loss: (*, n, n) evidence lost by dropping an edge, in nats; zero where there is none.
-        gain: (*, n, n) evidence gained by adding an edge, in nats, zero where there is one or
-            it would close a cycle.
+        gain: (*, n, n) evidence gained by adding an edge; zero where there is one, or where it is
+            forbidden or closes a cycle.
         log_evidence: (*) of the whole graph.
         history: One dictionary per step.
     """
@@ -58,8 +58,8 @@ class SearchResult:
     def edge_scores(self) -> Tensor:  # (*, n, n)
         r"""Present edges by the evidence they carry, all others by what they would add, below.
 
-        .. math:: s = 1 + \max(\text{loss}, 0) \;\text{ or }\;
-                  \tfrac12 \bigl(1 + g / (1 + |g|)\bigr) \text{ with } g = \text{gain}
+        .. math:: s = 1 + \max(\text{loss}, 0), \qquad
+                  s = \tfrac12 \bigl(1 + g / (1 + |g|)\bigr) \text{ with } g = \text{gain}
 
         and zero where an edge is impossible.
         """
@@ -154,13 +154,13 @@ def _climb(
 
 def _result(state: SearchState, history: list[Row]) -> SearchResult:
     edges = state.adjacency
-    open_edges = state.allowed & ~edges & ~state.reach.mT
-    state.refresh(edges | open_edges)
+    possible = state.allowed & ~edges & ~state.reach.mT
+    state.refresh(edges | possible)
     return SearchResult(
         adjacency=edges,
         order=topological_order(edges | state.before),
         loss=torch.where(edges, -state.gain, 0.0),
-        gain=torch.where(open_edges, state.gain, 0.0),
+        gain=torch.where(possible, state.gain, 0.0),
         log_evidence=state.value.sum(-1),
         history=history,
     )
