@@ -129,7 +129,8 @@ def fit_replicas(
         knowledge=constraints,
     )
     with torch.no_grad():
-        dags.edge_logits += torch.tensor([h.edge_start for h in hypers]).logit()[:, None, None]
+        start = torch.tensor([h.edge_start for h in hypers]).logit()
+        dags.edge_logits.add_(start[:, None, None])
     if orders is not None:
         start_at(dags, orders)
     mechanism = MECHANISMS[design.mechanism](
