@@ -16,7 +16,7 @@ from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
 from ..ops.graphs import reachability
 from ..scm import Mechanisms
-from ..search import bootstrap_weights, greedy
+from ..search import greedy, subsamples
 from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import ProgressBar
 from .base import Array, DAGLearner, Solution
@@ -328,6 +328,6 @@ def search_orders(
     if n_orders == 1:
         return orders
     generator = torch_generator(random_state, "bootstrap orders")
-    weights = bootstrap_weights(len(x), n_orders - 1, generator=generator)
+    weights = subsamples(len(x), n_orders - 1, generator=generator)
     others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
     return torch.cat([orders, others])
