@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,17 @@ from ..scm import AdditiveMechanisms, fit_additive
 from ..search import SearchResult, consensus_order, greedy, mean_scores, subsamples
 from ..seeding import torch_generator
 from .base import DAGLearner, Solution
+from .checks import Range, check_ranges
 
 __all__ = ["CAM"]
+
+_RANGES = {
+    "n_functions": Range(1, integer=True),
+    "max_parents": Range(1, integer=True, optional=True),
+    "n_bootstrap": Range(0, integer=True),
+    "penalty": Range(-math.inf),
+}
+MEMORY = 2**26  # numbers in the Gram matrices held at once, 512 MiB
 
 
 class CAM(DAGLearner):
@@ -64,7 +74,7 @@ class CAM(DAGLearner):
         moves: Sequence[str] = ("add", "delete", "reverse"),
         max_parents: int | None = None,
         penalty: float = 3.0,
-        n_bootstrap: int = 10,
+        n_bootstrap: int = 20,
         knowledge: Knowledge | None = None,
         pns: Any = None,
         prune: bool | float = True,
@@ -81,21 +91,28 @@ class CAM(DAGLearner):
         self.random_state = random_state
 
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        check_ranges(self.get_params(deep=False), _RANGES)
         evidence = AdditiveEvidence(x, n_functions=self.n_functions)
         if not self.n_bootstrap:
             found = self._search(evidence, constraints)
             return Solution(found.edge_scores, found.adjacency, found.order, found.history)
-        bag = self._search(self._resampled(x), constraints)
+        bag = self._bag(x, constraints)
         self.edge_stability_ = bag.adjacency.double().mean(0).numpy()
         order = consensus_order(bag, before=constraints.before)
         ordered = constraints.allowed & _earlier(order)
         found = self._search(evidence, replace(constraints, allowed=ordered))
         return Solution(mean_scores(bag), found.adjacency, order, found.history)
 
-    def _resampled(self, x: Tensor) -> AdditiveEvidence:  # (rows, n)
+    def _bag(self, x: Tensor, constraints: Constraints) -> SearchResult:  # (rows, n)
+        """Search all resamples, as many at once as memory allows."""
         generator = torch_generator(self.random_state, "resample")
         weights = subsamples(len(x), self.n_bootstrap, generator=generator)
-        return AdditiveEvidence(x, n_functions=self.n_functions, weights=weights)
+        at_once = max(1, MEMORY // (x.shape[1] * self.n_functions) ** 2)
+        parts = []
+        for some in weights.split(at_once):
+            evidence = AdditiveEvidence(x, n_functions=self.n_functions, weights=some)
+            parts.append(self._search(evidence, constraints))
+        return SearchResult.join(parts)
 
     def _search(self, evidence: AdditiveEvidence, constraints: Constraints) -> SearchResult:
         return greedy(
