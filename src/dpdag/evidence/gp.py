@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +21,7 @@ _NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe fr
 _LINEAR = (1e-3, 0.01, 64.0)  # variance of the linear part over amplitude
 _RISE = 25.0  # nats that finishing on all rows may add to parameters found on few
 _TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
+_WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 _FEATURES = 10  # per candidate in the score test
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 
@@ -302,6 +304,9 @@ class GPEvidence(ScreenedEvidence):
         x = self._x[:, parents.to(self._x.device)]
         typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
         return additions_score(self._x[:, child], x, parameters, self._features(typical))
+
+    def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
+        return values - self._empty.numpy() < _WEAK * self.n_rows
 
     def _features(self, log_scale: float) -> Tensor:  # (N, n, r)
         """Nyström features of every column's own kernel, at a rounded length scale."""

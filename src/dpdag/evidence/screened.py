@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -29,6 +30,10 @@ class ScreenedEvidence(Evidence):
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         """A second, independent ranking of additions, or None where there is none."""
         return None
+
+    def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
+        """Which children, of these evidences, leave so much open that parents may be missing."""
+        return np.ones(len(values), dtype=bool)
 
     def reach(
         self,

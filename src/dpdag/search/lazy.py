@@ -17,6 +17,7 @@ from .cuts import minimum_cut
 __all__ = ["LazyResult", "lazy_search"]
 
 _MARGIN = 5.0  # nats by which an estimate may miss a change that is worth making
+_PATIENCE = 3  # additions without a better total that end a run
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
 
@@ -78,7 +79,7 @@ def lazy_search(
         move = climb.best_move()
         if move is not None:
             climb.apply(move)
-        elif not climb.widen(shortlist):
+        elif not climb.widen(shortlist) and not climb.explore(shortlist):
             return climb.result()
 
 
@@ -112,6 +113,7 @@ class _Climb:
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
+        self.explored = np.zeros(n, bool)
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
         for child in range(n):
             self._refresh(child)
@@ -128,7 +130,7 @@ class _Climb:
         self.change[:, child] = self.evidence.screen(child, self._parents(child)).numpy()
         for table in (self.exact, self.forced, self.tabu):
             table[:, child] = False
-        self.widened[child] = False
+        self.widened[child] = self.explored[child] = False
 
     def confirm(self, edges: list[tuple[int, int]], bar: float = -math.inf) -> None:
         """Replace estimates by full evaluations; ones that stay below ``bar`` only roughly."""
@@ -250,6 +252,62 @@ class _Climb:
         progress = bool((~self.widened).any())
         self.widened[:] = True
         return progress
+
+    def explore(self, shortlist: int) -> bool:
+        """Try a run of additions to each weakly explained child; whether any was worth it.
+
+        Many parents together may explain what no single one does. A run goes on while it has
+        found something better within the last few steps; what it no longer needs is dropped again
+        by the ordinary moves that follow.
+        """
+        weak = self.evidence.weakly_explained(self.value.numpy())
+        improved = False
+        for child in np.flatnonzero(weak & ~self.explored):
+            self.explored[child] = True
+            improved |= self._run(int(child), shortlist)
+        return improved
+
+    def _run(self, child: int, shortlist: int) -> bool:
+        reach = reachability(torch.from_numpy(self.edges | self.before)).numpy()
+        open_ = self.allowed[:, child] & ~reach[child]
+        parents = self._parents(child)
+        best_total = float(self.value[child]) - self.penalty * int(parents.sum())
+        best, patience = None, _PATIENCE
+        while patience and int(parents.sum()) < self.max_parents:
+            candidates = open_ & ~parents.numpy()
+            added = self._best_addition(child, parents, candidates, shortlist)
+            if added is None:
+                break
+            parents, value = added
+            total = value - self.penalty * int(parents.sum())
+            patience -= 1
+            if total > best_total + 1e-6:
+                best, best_total, patience = parents, total, _PATIENCE
+        if best is None:
+            return False
+        self.edges[:, child] = best.numpy()
+        self.value[child] = self.evidence.log_evidence(torch.tensor([child]), best[None])[0]
+        self._refresh(child)
+        self.explored[child] = True
+        self.history.append(self.total)
+        return True
+
+    def _best_addition(
+        self, child: int, parents: Tensor, candidates: np.ndarray, shortlist: int
+    ) -> tuple[Tensor, float] | None:
+        nodes = np.flatnonzero(candidates)
+        top: set[int] = set()
+        for ranking in (self.evidence.screen(child, parents), self.evidence.probe(child, parents)):
+            if ranking is not None:
+                order = np.argsort(-ranking.numpy()[nodes], kind="stable")
+                top |= set(nodes[order[:shortlist]].tolist())
+        if not top:
+            return None
+        larger = parents.repeat(len(top), 1)
+        larger[torch.arange(len(top)), torch.tensor(sorted(top))] = True
+        values = self.evidence.log_evidence(torch.full((len(top),), child), larger)
+        k = int(values.argmax())
+        return larger[k], float(values[k])
 
     def result(self) -> LazyResult:
         weak = self.edges & ~self.exact & (self.change > -_SURE)
