@@ -19,6 +19,7 @@ __all__ = ["GPEvidence"]
 _LENGTH_SCALE = (0.3, 1.4, 20.0)  # lower bound, start, upper bound, in standard deviations
 _NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe from 0.01
 _LINEAR = (1e-3, 0.01, 64.0)  # variance of the linear part over amplitude
+_SPREAD = (6.0, 40.0, 500.0)  # typical inverse curvature per row of log ℓ, log ρ and log τ
 _RISE = 25.0  # nats that finishing on all rows may add to parameters found on few
 _TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
@@ -165,8 +166,8 @@ class GPEvidence(ScreenedEvidence):
             return [(value, _start(0), True) for value in empty]
         families = _Families(child, *_padded(parents, width))
         point = torch.stack([self._warm(int(v), row, width) for v, row in zip(child, parents)])
-        hessian = torch.eye(width + 2, dtype=torch.float64).expand(len(child), -1, -1)
-        hessian = hessian * 4 / self.n_rows
+        spread = torch.tensor([_SPREAD[0]] * width + [*_SPREAD[1:]], dtype=torch.float64)
+        hessian = (torch.diag(spread) / self.n_rows).expand(len(child), -1, -1)
         if len(self._screen_x) < self.n_rows:
             scale = self.n_rows / len(self._screen_x)
             rough = self._ascend(

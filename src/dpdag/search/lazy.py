@@ -17,7 +17,7 @@ from .cuts import minimum_cut
 __all__ = ["LazyResult", "lazy_search"]
 
 _MARGIN = 5.0  # nats by which an estimate may miss a change that is worth making
-_PATIENCE = 3  # additions without a better total that end a run
+_PATIENCE = 5  # additions without a better total that end a run
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
 
