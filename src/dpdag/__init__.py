@@ -1,7 +1,18 @@
 """dpdag: a differentiable probability distribution over DAGs and the learners built on it."""
 
+from . import datasets, metrics, selection
 from .distributions import DPDAG, DAGDistribution, Knowledge
+from .learners import CAM
 
 __version__ = "0.1.0"
 
-__all__ = ["DPDAG", "DAGDistribution", "Knowledge", "__version__"]
+__all__ = [
+    "CAM",
+    "DPDAG",
+    "DAGDistribution",
+    "Knowledge",
+    "__version__",
+    "datasets",
+    "metrics",
+    "selection",
+]

@@ -87,8 +87,8 @@ class DAGDistribution(Distribution):
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:
         """DAGs without gradients; the same ones as ``rsample`` under the same generator."""
-        with torch.no_grad():
-            return self.rsample(sample_shape, generator=generator)
+        mask = self.permutation.sample_mask(sample_shape, generator=generator)
+        return self.edges.sample(sample_shape, generator=generator).mul_(mask)
 
     @property
     def mode(self) -> Tensor:  # (*batch, n, n)

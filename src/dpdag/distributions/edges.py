@@ -10,8 +10,8 @@ from torch import Generator, Tensor
 from torch.distributions import Distribution
 from torch.distributions.constraints import Constraint
 
-from ..ops.noise import uniform
-from ..ops.straight_through import straight_through
+from ..ops.noise import logistic
+from ..ops.straight_through import hard_sigmoid
 from .knowledge import Constraints
 
 __all__ = ["EdgeDistribution"]
@@ -84,21 +84,20 @@ class EdgeDistribution(Distribution):
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n, n)
         """Edges exactly 0 or 1, with a gradient to the logits."""
-        noise = uniform((*sample_shape, *self.logits.shape), like=self.logits, generator=generator)
-        # σ(−φ) ≤ u is φ + logit(u) ≥ 0, exact for infinite logits too.
-        hard = (noise >= torch.sigmoid(-self.logits.detach())).to(self.logits.dtype)
-        if not self.logits.requires_grad:
-            return hard
-        logistic = torch.logit(noise, eps=torch.finfo(noise.dtype).eps)
-        soft = torch.sigmoid((self.logits + logistic) / self.temperature)
-        return straight_through(hard, soft)
+        perturbed = self.perturb(sample_shape, generator)
+        return hard_sigmoid(perturbed, temperature=self.temperature)
+
+    def perturb(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
+        """Logits plus logistic noise, (*sample, *batch, n, n)."""
+        shape = (*sample_shape, *self.logits.shape)
+        return logistic(shape, like=self.logits, generator=generator).add_(self.logits)
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:
         """Edges without gradients."""
         with torch.no_grad():
-            return self.rsample(sample_shape, generator=generator)
+            return self.perturb(sample_shape, generator).ge_(0)
 
     def log_prob(self, value: Tensor) -> Tensor:  # (*, n, n) -> (*)
         """Log-probability of all n² entries together."""

@@ -34,8 +34,12 @@ class Constraints:
 
     def to(self, device: torch.device | str) -> Constraints:
         """The same constraints on another device."""
-        masks = (mask.to(device) for mask in (self.allowed, self.required, self.before))
-        return Constraints(*masks, orders=self.orders)
+        return Constraints(
+            allowed=self.allowed.to(device),
+            required=self.required.to(device),
+            before=self.before.to(device),
+            orders=self.orders,
+        )
 
 
 @dataclass(frozen=True)

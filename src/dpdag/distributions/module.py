@@ -88,8 +88,8 @@ class DPDAG(nn.Module):
         """The knowledge as masks on the device of the module."""
         if self.knowledge is None:
             return None
-        masks = (self.get_buffer(f"_{field}") for field in _MASKS)
-        return Constraints(*masks, orders=self._orders)
+        masks = {field: self.get_buffer(f"_{field}") for field in _MASKS}
+        return Constraints(**masks, orders=self._orders)
 
     def forward(self) -> DAGDistribution:
         """The distribution at the current parameters, which must not be NaN."""

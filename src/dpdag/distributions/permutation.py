@@ -85,6 +85,10 @@ class PermutationDistribution(Distribution, ABC):
     def decode(self, perturbed: Tensor) -> Tensor:  # (*, …) -> (*, n) nodes by position
         """The hard order of perturbed logits, respecting the constraints."""
 
+    def soft_mask(self, perturbed: Tensor, order: Tensor) -> Tensor:  # -> (*, n, n)
+        """The precedence mask of ``order`` with a gradient to the perturbed logits."""
+        return soft_precedence_mask(self.relax(perturbed, order), order)
+
     def perturb(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
         """Logits plus standard Gumbel noise, (*sample, *batch, …)."""
         shape = (*sample_shape, *self.logits.shape)
@@ -103,9 +107,13 @@ class PermutationDistribution(Distribution, ABC):
         """Precedence masks of random orders: exactly 0 or 1, with a gradient to the logits."""
         perturbed = self.perturb(sample_shape, generator)
         order = self.decode(perturbed.detach())
-        if not perturbed.requires_grad:
-            return precedence_mask(order).to(perturbed.dtype)
-        return soft_precedence_mask(self.relax(perturbed, order), order)
+        return self.soft_mask(perturbed, order)
+
+    def sample_mask(
+        self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
+    ) -> Tensor:  # (*sample, *batch, n, n) bool
+        """Precedence masks of random orders without gradients."""
+        return precedence_mask(self.sample_order(sample_shape, generator=generator))
 
     def rsample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from ..ops.matching import matching, sinkhorn
 from ..ops.subsets import is_weak_order
+from .knowledge import Constraints
 from .permutation import PERMUTATIONS, PermutationDistribution
 
 __all__ = ["GumbelSinkhorn"]
@@ -33,6 +34,21 @@ class GumbelSinkhorn(PermutationDistribution):
         [1, 0]
     """
 
+    def __init__(
+        self,
+        logits: Tensor,
+        *,
+        temperature: float = 1.0,
+        constraints: Constraints | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(
+            logits, temperature=temperature, constraints=constraints, validate_args=validate_args
+        )
+        self._open = (
+            tier_positions(constraints.before) if constraints and constraints.orders else None
+        )
+
     @staticmethod
     def logits_shape(n_nodes: int) -> tuple[int, ...]:
         return (n_nodes, n_nodes)
@@ -45,12 +61,12 @@ class GumbelSinkhorn(PermutationDistribution):
 
     def _blocked(self, perturbed: Tensor) -> Tensor:
         """Logits with the positions outside a node's tier closed."""
-        if self.constraints is None or not self.constraints.orders:
+        if self._open is None:
             return perturbed
         low = perturbed.detach().amin((-2, -1), keepdim=True)
         high = perturbed.detach().amax((-2, -1), keepdim=True)
         never = low - self.n_nodes * (high - low) - 1  # worse than all the rest can make good
-        return torch.where(tier_positions(self.constraints.before), perturbed, never)
+        return torch.where(self._open, perturbed, never)
 
 
 def tier_positions(before: Tensor) -> Tensor:  # (n, n) bool -> (n positions, n nodes) bool

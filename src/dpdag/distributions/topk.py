@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..ops.sorting import constrained_argsort, soft_sort, untangle
+from ..ops.sorting import constrained_argsort, soft_sort, soft_sort_mask, untangle
 from ..ops.subsets import (
     MAX_NODES,
     is_weak_order,
@@ -56,10 +56,17 @@ class GumbelTopK(PermutationDistribution):
         return perturbed.argsort(dim=-1, descending=True, stable=True)
 
     def relax(self, perturbed: Tensor, order: Tensor) -> Tensor:  # (*, n), (*, n) -> (*, n, n)
-        if self._before is not None:
-            # Where a constraint overrules the scores, ten temperatures keep the nodes apart.
-            perturbed = untangle(perturbed, order, margin=10 * self.temperature)
-        return soft_sort(perturbed, order, temperature=self.temperature)
+        return soft_sort(self._sorted(perturbed, order), order, temperature=self.temperature)
+
+    def soft_mask(self, perturbed: Tensor, order: Tensor) -> Tensor:  # (*, n), (*, n) -> (*, n, n)
+        scores = self._sorted(perturbed, order)
+        return soft_sort_mask(scores, order, temperature=self.temperature)
+
+    def _sorted(self, perturbed: Tensor, order: Tensor) -> Tensor:
+        """Scores that descend along ``order`` also where a constraint overruled them."""
+        if self._before is None:
+            return perturbed
+        return untangle(perturbed, order, margin=10 * self.temperature)
 
     @property
     def _before(self) -> Tensor | None:
@@ -100,7 +107,7 @@ class GumbelTopK(PermutationDistribution):
                 "required edges leave it intractable."
             )
         step = next_log_probabilities(self.logits, before=before)
-        following = -(step.exp() * step.masked_fill(step.isinf(), 0.0)).sum(-1)  # (*, 2ⁿ)
+        following = -(step.exp() * step).sum(-1)  # (*, 2ⁿ)
         levels = prefix_levels(self.logits, before=before)
         terms = [
             (level.exp() * following[..., codes]).sum(-1)

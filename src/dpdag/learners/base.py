@@ -1,10 +1,10 @@
-"""What every learner shares: checked input, one way to fit, and the attributes of a fitted graph."""
+"""What every learner shares: checked input, one way to fit, the attributes of a fitted graph."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import networkx as nx
@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
+from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..registry import suggest
 from ..scm import Mechanisms, StructuralModel
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
-from .validation import refuse_degenerate, refuse_missing, validated
+from .validation import validated
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -37,13 +38,13 @@ class Solution:
         edge_scores: (n, n) larger = more certain.
         adjacency: (n, n) bool, a DAG.
         order: (n,) nodes, causes first; from ``adjacency`` when None.
-        history: Columns of the training curve.
+        history: Rows of the training curve.
     """
 
     edge_scores: Tensor
     adjacency: Tensor
     order: Tensor | None = None
-    history: Mapping[str, Any] = field(default_factory=dict)
+    history: Sequence[Mapping[str, Any]] = ()
 
 
 class DAGLearner(BaseEstimator, ABC):
@@ -140,16 +141,14 @@ class DAGLearner(BaseEstimator, ABC):
         if self.pns is None or self.pns is False:
             return constraints
         if isinstance(self.pns, (str, bool)):
-            method = "additive" if self.pns is True else self.pns
+            method = self.pns if isinstance(self.pns, str) else "additive"
             mask = neighbours(x.numpy(), method=method, random_state=self.random_state)
         else:
             mask = np.asarray(self.pns, dtype=bool)
             if mask.shape != (n := x.shape[1], n):
                 raise ValueError(f"'pns' must be a method or a ({n}, {n}) mask; got {mask.shape}.")
         possible = constraints.required | torch.from_numpy(mask)
-        return Constraints(
-            constraints.allowed & possible, constraints.required, constraints.before
-        )
+        return replace(constraints, allowed=constraints.allowed & possible)
 
     def _prune(self, x: Tensor, solution: Solution, constraints: Constraints) -> Solution:
         """Drop insignificant edges; what is left ranks above all else, in its own order."""
@@ -169,7 +168,7 @@ class DAGLearner(BaseEstimator, ABC):
         self.edge_scores_ = solution.edge_scores.double().numpy()
         self.adjacency_ = adjacency.numpy().astype(int)
         self.causal_order_ = order.numpy()
-        self.graph_ = nx.DiGraph()
+        self.graph_: nx.DiGraph[Any] = nx.DiGraph()
         names = self._names(len(adjacency))
         self.graph_.add_nodes_from(names)
         for i, j in adjacency.nonzero().tolist():

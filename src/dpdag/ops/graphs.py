@@ -77,8 +77,7 @@ def find_cycle(adjacency: Tensor) -> list[int]:  # (*, n, n)
         >>> find_cycle(torch.tensor([[0, 1, 0], [0, 0, 1], [1, 0, 0]]))
         [0, 1, 2, 0]
     """
-    n = adjacency.shape[-1]
-    for edges in (adjacency != 0).reshape(adjacency.shape[:-2].numel(), n, n):
+    for edges in (adjacency != 0).flatten(end_dim=-3) if adjacency.ndim > 2 else [adjacency != 0]:
         stuck = _layers(edges) < 0
         if not bool(stuck.any()):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
-__all__ = ["finite_logits", "gumbel", "uniform"]
+__all__ = ["finite_logits", "gumbel", "logistic", "uniform"]
 
 
 def uniform(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
@@ -29,6 +29,15 @@ def gumbel(shape: Sequence[int], *, like: Tensor, generator: Generator | None = 
     noise = uniform(shape, like=like, generator=generator)
     tiny, eps = torch.finfo(like.dtype).tiny, torch.finfo(like.dtype).eps
     return -torch.log(-torch.log(noise.clamp(tiny, 1 - eps)))
+
+
+def logistic(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
+    r"""Standard logistic draws, always finite: the difference of two Gumbel draws.
+
+    .. math:: L = \log u - \log(1 - u), \quad u \sim U(0, 1)
+    """
+    noise = uniform(shape, like=like, generator=generator)
+    return noise.logit_(eps=torch.finfo(like.dtype).eps)
 
 
 def finite_logits(logits: Tensor, *, dims: int = 1) -> Tensor:  # (*, ...) same shape

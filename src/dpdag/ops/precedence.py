@@ -7,7 +7,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["inverse_permutation", "permutation_matrix", "precedence_mask", "soft_precedence_mask"]
+__all__ = [
+    "inverse_permutation",
+    "permutation_gradient",
+    "permutation_matrix",
+    "precedence_mask",
+    "soft_precedence_mask",
+]
 
 
 def inverse_permutation(order: Tensor) -> Tensor:  # (*, n) nodes by position -> (*, n) positions
@@ -54,13 +60,22 @@ class _SoftPrecedenceMask(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        (order,), (grad,) = ctx.saved_tensors, grads
-        index = order.unsqueeze(-1).expand_as(grad)
-        rows = grad.gather(-2, index)  # Π G: row k holds G[order[k], :]
-        columns = grad.mT.gather(-2, index)  # Π Gᵀ
-        # Mᵀ(ΠG) + M(ΠGᵀ): an exclusive cumulative sum from above and one from below, as one pass.
-        below = columns.sum(-2, keepdim=True)
-        return (rows - columns).cumsum(-2) - rows + below, None
+        return permutation_gradient(grads[0], ctx.saved_tensors[0]), None
+
+
+def permutation_gradient(grad: Tensor, order: Tensor) -> Tensor:  # (*, n, n), (*, n) -> (*, n, n)
+    r"""Gradient of :math:`\langle G, \Pi^T M \Pi \rangle` with respect to Π at a hard Π.
+
+    .. math:: M^T \Pi G + M \Pi G^T
+
+    Multiplying by Π is a gather, by M and Mᵀ a cumulative sum from below or above.
+    """
+    index = order.unsqueeze(-1).expand_as(grad)
+    rows = grad.gather(-2, index)  # Π G: row k holds G[order[k], :]
+    columns = grad.mT.gather(-2, index)  # Π Gᵀ
+    total = columns.sum(-2, keepdim=True)
+    # Two exclusive cumulative sums as one pass, in place: large buffers cost more than sums.
+    return torch.sub(rows, columns, out=columns).cumsum_(-2).sub_(rows).add_(total)
 
 
 def soft_precedence_mask(permutation: Tensor, order: Tensor) -> Tensor:  # (*, n, n), (*, n)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-__all__ = ["constrained_argsort", "soft_sort", "untangle"]
+from .precedence import permutation_gradient, precedence_mask
+
+__all__ = ["constrained_argsort", "soft_sort", "soft_sort_mask", "untangle"]
 
 _WORD = 62  # bits of an int64 used per sorting key
 
@@ -32,6 +36,51 @@ def soft_sort(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Ten
     ordered = scores.gather(-1, order)
     distance = (ordered.unsqueeze(-1) - scores.unsqueeze(-2)).abs()
     return torch.softmax(-distance / temperature, dim=-1)
+
+
+class _SoftSortMask(torch.autograd.Function):
+    """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort, in two buffers."""
+
+    @staticmethod
+    def forward(scores: Tensor, order: Tensor, temperature: float) -> Tensor:
+        return precedence_mask(order).to(scores.dtype)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, float], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[0], inputs[1])
+        ctx.temperature = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        scores, order = ctx.saved_tensors
+        upstream = permutation_gradient(grads[0], order)
+        ordered = scores.gather(-1, order)
+        soft = ordered.unsqueeze(-1) - scores.unsqueeze(-2)
+        # Each row holds a distance of zero, its largest logit: no maximum needs subtracting.
+        soft.abs_().div_(-ctx.temperature).exp_()
+        soft.div_(soft.sum(-1, keepdim=True))
+        inner = torch.einsum("...kj,...kj->...k", soft, upstream)
+        upstream.sub_(inner.unsqueeze(-1)).mul_(soft)  # with respect to the softmax's logits
+        sign = torch.sub(ordered.unsqueeze(-1), scores.unsqueeze(-2), out=soft).sign_()
+        upstream.mul_(sign)
+        # The logits are −|s_order(k) − s_j|/τ: along rows for s_order(k), along columns for s_j.
+        direct = upstream.sum(-2)
+        direct.scatter_add_(-1, order, -upstream.sum(-1))
+        return direct.div_(ctx.temperature), None, None
+
+
+def soft_sort_mask(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:
+    r"""The precedence mask of ``order`` with a straight-through gradient through SoftSort.
+
+    The same as :func:`~dpdag.ops.precedence.soft_precedence_mask` of :func:`soft_sort`, with the
+    relaxed permutation formed only when a gradient is asked for.
+
+    Arguments:
+        scores: (*, n) finite scores.
+        order: (*, n) the nodes by descending score.
+        temperature: τ of SoftSort.
+    """
+    return _SoftSortMask.apply(scores, order, temperature)
 
 
 def constrained_argsort(scores: Tensor, before: Tensor) -> Tensor:  # (*, n), (n, n) -> (*, n)

@@ -15,6 +15,7 @@ from torch import Tensor
 __all__ = ["MAX_NODES", "edge_weights", "order_weights", "prefix_levels", "sum_over_orders"]
 
 MAX_NODES = 15
+IMPOSSIBLE = -1e30  # finite in place of −∞, so that gradients are finite too
 
 
 def edge_weights(log_present: Tensor, log_absent: Tensor, adjacency: Tensor) -> Tensor:
@@ -30,8 +31,8 @@ def edge_weights(log_present: Tensor, log_absent: Tensor, adjacency: Tensor) -> 
     Returns:
         (*, 2ⁿ, n), subsets coded in binary.
     """
-    before = torch.where(adjacency, log_present, log_absent)  # (*, u, v)
-    after = torch.where(adjacency, -torch.inf, 0.0).to(before.dtype)
+    before = torch.where(adjacency, log_present, log_absent).clamp_min(IMPOSSIBLE)  # (*, u, v)
+    after = torch.where(adjacency, IMPOSSIBLE, 0.0).to(before.dtype)
     table = torch.zeros_like(before[..., :1, :])
     for u in range(before.shape[-1]):  # doubling: subsets without u, then with u
         without, within = after[..., u : u + 1, :], before[..., u : u + 1, :]
@@ -44,7 +45,7 @@ def order_weights(order: Tensor, dtype: torch.dtype) -> Tensor:  # (*, n) -> (*,
     n = order.shape[-1]
     bits = 2**order
     codes = bits.cumsum(-1) - bits  # (*, n): set before each position
-    table = torch.full((*order.shape[:-1], 2**n, n), -torch.inf, dtype=dtype, device=order.device)
+    table = torch.full((*order.shape[:-1], 2**n, n), IMPOSSIBLE, dtype=dtype, device=order.device)
     flat = (codes * n + order).long()
     return table.flatten(-2).scatter(-1, flat, 0.0).unflatten(-1, (2**n, n))
 
@@ -65,8 +66,10 @@ def sum_over_orders(
         before: Partial order enforced as by :func:`~dpdag.ops.sorting.constrained_argsort`.
     """
     if before is not None and not is_weak_order(before):
-        return _sum_by_blocks(order_logits, log_weights, before)
-    return prefix_levels(order_logits, log_weights, before=before)[-1].squeeze(-1)
+        total = _sum_by_blocks(order_logits, log_weights, before)
+    else:
+        total = prefix_levels(order_logits, log_weights, before=before)[-1].squeeze(-1)
+    return total.masked_fill(total < IMPOSSIBLE / 2, -torch.inf)
 
 
 def is_weak_order(before: Tensor) -> bool:  # (n, n) bool
@@ -112,12 +115,9 @@ def next_log_probabilities(order_logits: Tensor, *, before: Tensor | None = None
     if before is not None:  # a node is available when all that must precede it are placed
         missing = (~placed).float() @ before.to(placed.device).float() > 0
         available = available & ~missing
-    masked = order_logits.unsqueeze(-2).masked_fill(~available, -torch.inf)
-    # The full set has nothing left; a zero keeps its unused normaliser finite.
-    total = torch.where(
-        available.any(-1, keepdim=True), masked, torch.zeros_like(masked)
-    ).logsumexp(-1, keepdim=True)
-    return masked - total
+    masked = order_logits.unsqueeze(-2).masked_fill(~available, IMPOSSIBLE)
+    total = masked.logsumexp(-1, keepdim=True)
+    return torch.where(available, masked - total, IMPOSSIBLE)
 
 
 @lru_cache(maxsize=4)

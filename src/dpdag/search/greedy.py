@@ -45,8 +45,14 @@ class SearchResult:
 
     def first(self) -> SearchResult:
         """The first replica's result, without the replica axis."""
-        parts = (self.adjacency, self.order, self.loss, self.gain, self.log_evidence)
-        return SearchResult(*(part[0] for part in parts), history=self.history)
+        return SearchResult(
+            adjacency=self.adjacency[0],
+            order=self.order[0],
+            loss=self.loss[0],
+            gain=self.gain[0],
+            log_evidence=self.log_evidence[0],
+            history=self.history,
+        )
 
     @property
     def edge_scores(self) -> Tensor:  # (*, n, n)
@@ -105,6 +111,7 @@ def greedy(
         start=_start(start, rules, replicas or 1),
         allowed=possible | rules.required,
         required=rules.required,
+        before=rules.before,
         max_parents=n if max_parents is None else max_parents,
         moves=tuple(move for move in SearchState.MOVES if move in moves),
     )
@@ -151,7 +158,7 @@ def _result(state: SearchState, history: list[Row]) -> SearchResult:
     state.refresh(edges | open_edges)
     return SearchResult(
         adjacency=edges,
-        order=topological_order(edges),
+        order=topological_order(edges | state.before),
         loss=torch.where(edges, -state.gain, 0.0),
         gain=torch.where(open_edges, state.gain, 0.0),
         log_evidence=state.value.sum(-1),

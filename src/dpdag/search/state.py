@@ -19,6 +19,7 @@ class SearchState:
         start: (replicas, n, n) bool DAGs.
         allowed: (n, n) edges that may be added.
         required: (n, n) edges that must stay.
+        before: (n, n) order relations that must hold.
         max_parents: Of any node.
         moves: The moves to keep gains for, in the order of :attr:`MOVES`.
     """
@@ -32,13 +33,15 @@ class SearchState:
         start: Tensor,
         allowed: Tensor,
         required: Tensor,
+        before: Tensor,
         max_parents: int,
         moves: tuple[str, ...],
     ) -> None:
         self.evidence, self.moves = evidence, moves
         self.allowed, self.required, self.max_parents = allowed, required, max_parents
+        self.before = before
         self.adjacency = start.clone()
-        self.reach = reachability(start)  # (r, n, n) i ⇝ j
+        self.reach = reachability(start | before)  # (r, n, n) i ⇝ j
         n = evidence.n_nodes
         child = torch.arange(len(start) * n)
         self.value = evidence.log_evidence(child, start.mT.reshape(-1, n)).reshape(-1, n)
@@ -58,7 +61,7 @@ class SearchState:
         legal = {"add": add, "delete": delete}
         if "reverse" in self.moves:
             # After reversing i → j another path i ⇝ j would close a cycle.
-            detour = (edges.float() @ self.reach.float()) > 0
+            detour = ((edges | self.before).float() @ self.reach.float()) > 0
             legal["reverse"] = delete & self.allowed.mT & ~detour & room.unsqueeze(-1)
         return torch.stack([legal[move] for move in self.moves])
 
@@ -98,7 +101,7 @@ class SearchState:
         if move == "add":
             self._connect(replica, source, target)
         else:
-            self.reach[replica] = reachability(edges)
+            self.reach[replica] = reachability(edges | self.before)
 
     def _connect(self, replica: int, source: int, target: int) -> None:
         reach = self.reach[replica]

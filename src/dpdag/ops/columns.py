@@ -1,0 +1,61 @@
+"""Columns of observations: refused by name where nothing can be learned, then standardised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["refuse_degenerate", "refuse_missing", "standardised"]
+
+Array = NDArray[np.float64]
+
+
+def refuse_missing(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
+    """Raise where a column holds NaN or infinity."""
+    for bad, what in ((np.isnan(values), "NaN"), (np.isinf(values), "infinity")):
+        if bad.any():
+            columns = [names[j] for j in np.flatnonzero(bad.any(0)).tolist()]
+            raise ValueError(
+                f"X contains {what} in columns {columns}; impute first or drop the rows."
+            )
+
+
+def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
+    """Raise where a column is constant, or a copy of another up to shift and scale."""
+    scaled = values / np.maximum(np.abs(values).max(0), np.finfo(float).tiny)
+    spread = scaled.std(0)
+    constant = np.flatnonzero(spread < 1e-13)
+    if len(constant):
+        columns = [names[j] for j in constant.tolist()]
+        raise ValueError(f"X is constant in columns {columns}; drop them: they have no causes.")
+    z = (scaled - scaled.mean(0)) / spread
+    copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
+    if copies.any():
+        pairs = [(names[i], names[j]) for i, j in np.argwhere(copies).tolist()]
+        raise ValueError(
+            f"X holds copies, equal up to shift and scale, in columns {pairs}; keep one of each."
+        )
+
+
+def standardised(X: Any) -> Array:  # (rows, n) -> (rows, n)
+    """Columns of a DataFrame or array with mean zero and variance one, bad ones refused by name.
+
+    Example:
+        >>> standardised([[1.0, 5.0], [3.0, 4.0], [5.0, 0.0]])[:, 0].round(3).tolist()
+        [-1.225, 0.0, 1.225]
+        >>> standardised([[1.0, 5.0], [1.0, 4.0]])
+        Traceback (most recent call last):
+        ValueError: X is constant in columns [0]; drop them: they have no causes.
+    """
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else range(values.shape[1])
+    refuse_missing(values, names)
+    refuse_degenerate(values, names)
+    scaled = values / np.abs(values).max(0)
+    centred: Array = scaled - scaled.mean(0)
+    return centred / centred.std(0)

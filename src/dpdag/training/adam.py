@@ -1,0 +1,104 @@
+"""Adam with a learning rate for every replica."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+__all__ = ["ReplicaAdam"]
+
+
+class ReplicaAdam:
+    r"""Adam over parameters with leading replica axes, each replica at its own learning rate.
+
+    .. math:: \theta_r \leftarrow \theta_r - \eta_r\, \hat m_r / (\sqrt{\hat v_r} + \epsilon)
+
+    A replica whose rate is zero stands still, so replicas can be frozen one by one.
+
+    Arguments:
+        parameters: Named tensors of shape (\*replicas, …).
+        rates: Learning rates by the same names, each a number or a tensor of shape (\*replicas).
+
+    References:
+        | Adam: A Method for Stochastic Optimization (Kingma and Ba, 2015)
+        | https://arxiv.org/abs/1412.6980
+
+    Example:
+        >>> x = torch.zeros(2, 3, requires_grad=True)
+        >>> adam = ReplicaAdam({"x": x}, {"x": torch.tensor([0.1, 0.0])})
+        >>> (x - 1).square().sum().backward()
+        >>> adam.step()
+        >>> x.mean(-1).tolist()
+        [0.10000000149011612, 0.0]
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Tensor],
+        rates: Mapping[str, float | Tensor],
+        *,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+    ) -> None:
+        self.names = list(parameters)
+        self.parameters = [parameters[name] for name in self.names]
+        self.rates = [_aligned(rates[name], parameters[name]) for name in self.names]
+        self.betas = betas
+        self.eps = eps
+        self.steps = 0
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """One update from the gradients, which all parameters must have."""
+        self.steps += 1
+        beta1, beta2 = self.betas
+        grads = [parameter.grad for parameter in self.parameters]
+        torch._foreach_lerp_(self.first, grads, 1 - beta1)
+        torch._foreach_mul_(self.second, beta2)
+        torch._foreach_addcmul_(self.second, grads, grads, 1 - beta2)
+        denominators = torch._foreach_sqrt(self.second)
+        torch._foreach_div_(denominators, (1 - beta2**self.steps) ** 0.5)
+        torch._foreach_add_(denominators, self.eps)
+        updates = torch._foreach_div(self.first, denominators)
+        torch._foreach_mul_(updates, self.rates)
+        torch._foreach_add_(self.parameters, updates, alpha=-1 / (1 - beta1**self.steps))
+
+    def freeze(self, stopped: Tensor) -> None:  # (*replicas) bool
+        """Let some replicas stand still from now on."""
+        self.rates = [
+            rate.masked_fill(_aligned(stopped, parameter), 0.0)
+            for rate, parameter in zip(self.rates, self.parameters)
+        ]
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Moments, rates and the number of steps as named tensors."""
+        state = {"steps": torch.tensor(self.steps)}
+        for k, name in enumerate(self.names):
+            for part in ("first", "second", "rates"):
+                state[f"{part}.{name}"] = getattr(self, part)[k].clone()
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
+        """Continue from a state as if never interrupted."""
+        self.steps = int(state["steps"])
+        for part in ("first", "second", "rates"):
+            like = getattr(self, part)
+            values = [state[f"{part}.{name}"].to(old) for name, old in zip(self.names, like)]
+            setattr(self, part, [value.clone() for value in values])
+
+
+def _aligned(rate: float | Tensor, parameter: Tensor) -> Tensor:
+    """A per-replica value, shaped to broadcast over the parameter's other axes."""
+    value = torch.as_tensor(rate, device=parameter.device)
+    if value.dtype != torch.bool:
+        value = value.to(parameter.dtype)
+    return value.reshape(*value.shape, *[1] * (parameter.ndim - value.ndim))
