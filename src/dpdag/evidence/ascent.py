@@ -45,8 +45,8 @@ def maximise(
     .. math:: p \leftarrow \mathrm{clip}(p + H \nabla f(p)), \qquad H \approx -(\nabla^2 f)^{-1}
 
     A step that does not raise the value is undone, but its curvature is kept. A member stops when
-    the rise along its gradient is below ``tolerance``. A step that promises less than ``trust`` is a
-    member's last, so its value is enough: no gradient is computed there.
+    the rise along its gradient is below ``tolerance``. A step that promises less than ``trust`` is
+    a member's last, so its value is enough: no gradient is computed there.
 
     Arguments:
         objective: ``(rows, points) -> (values, gradients)``: for the members ``rows`` (k,) at
@@ -96,9 +96,7 @@ def maximise(
     return Ascent(value, point, hessian)
 
 
-def _finish(
-    value_only: Value, value: Tensor, point: Tensor, rows: Tensor, trial: Tensor
-) -> None:
+def _finish(value_only: Value, value: Tensor, point: Tensor, rows: Tensor, trial: Tensor) -> None:
     """Keep the trial points that are better, in place."""
     if len(rows):
         trial_value = value_only(rows, trial)

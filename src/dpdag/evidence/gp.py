@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
+from .bge import BGeEvidence
 from .kernels import additions_score, gp_evidence, gp_evidence_and_gradient
 from .screened import ScreenedEvidence
 
@@ -31,14 +32,14 @@ class _Families(NamedTuple):
     """A batch of children with parent sets, padded to one width."""
 
     child: Tensor  # (b,)
-    index: Tensor  # (b, w)
+    members: Tensor  # (b, w)
     mask: Tensor  # (b, w) bool
 
     def take(self, rows: Tensor) -> _Families:
         return _Families(*(part[rows] for part in self))
 
     def columns(self, table: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (b, N), (b, N, w)
-        x = table[:, self.index.to(table.device)].movedim(0, 1)
+        x = table[:, self.members.to(table.device)].movedim(0, 1)
         return table[:, self.child.to(table.device)].T, x * self.mask.to(table).unsqueeze(-2)
 
 
@@ -50,15 +51,17 @@ class GPEvidence(ScreenedEvidence):
               M = K_\ell(x_S) + \tau\, x_S x_S^\top + \rho I
 
     with one length scale ℓ per parent; the last term is what integrating over them costs
-    (Laplace, BIC). Columns are standardised first. Kernel parameters start from the best known
-    neighbouring parent set, are found on ``screen_rows`` rows and finished on all of them, so a
-    value depends on earlier calls within a fraction of a nat.
+    (Laplace, BIC). It is averaged with the evidence of a linear Gaussian mechanism, so that on
+    linear Gaussian data directions that cannot be known are left open. Columns are standardised.
+    Kernel parameters start from the best known neighbouring parent set, are found on
+    ``screen_rows`` rows and finished on all of them, so that a value depends on earlier calls by
+    a fraction of a nat.
 
     Arguments:
         x: Observations.
         rows: Rows used at most; a seeded random subset is drawn beyond. Time grows with the cube.
         screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
-        linear: Add the linear kernel, so that linear mechanisms are not penalised.
+        linear: Add the linear kernel and the linear alternative; without, the RBF stands alone.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         random_state: Seed of the subsets.
@@ -102,6 +105,7 @@ class GPEvidence(ScreenedEvidence):
         self.linear = linear
         self.lookahead = 32 if on_gpu else 1
         self._x = table.to(device, dtype)
+        self._bge = BGeEvidence(table)
         self._screen_x = self._x[:screen_rows]
         variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
         self._empty = -self.n_rows / 2 * variance.log()  # (n,)
@@ -139,6 +143,9 @@ class GPEvidence(ScreenedEvidence):
     def _evaluate(self, child: Tensor, parents: Tensor, target: Tensor | None) -> Tensor:
         keys = [(int(v), _bits(row)) for v, row in zip(child, parents)]
         values: dict[tuple[int, int], float] = {}
+        for v, bits in keys:
+            if not bits:
+                self._known[v, bits] = (float(self._empty[v]), _start(0))
         first = {key: k for k, key in enumerate(keys) if key not in self._known}
         order = sorted(first.values(), key=lambda k: int(parents[k].sum()))
         for start in range(0, len(order), self._chunk):
@@ -161,9 +168,6 @@ class GPEvidence(ScreenedEvidence):
         """Value, parameters and whether it was followed to the end, for each set."""
         size = parents.sum(-1)
         width = int(size.max())
-        if not width:
-            empty = self._empty[child].tolist()
-            return [(value, _start(0), True) for value in empty]
         families = _Families(child, *_padded(parents, width))
         point = torch.stack([self._warm(int(v), row, width) for v, row in zip(child, parents)])
         spread = torch.tensor([_SPREAD[0]] * width + [*_SPREAD[1:]], dtype=torch.float64)
@@ -185,6 +189,9 @@ class GPEvidence(ScreenedEvidence):
                 self._x, families.take(rows), point[rows], hessian[rows], steps=8, tolerance=0.5
             )
             value[rows], point[rows] = fine.value - price[rows], fine.point
+        if self.linear:
+            straight = self._bge.log_evidence(child, parents) + self._empty[child]
+            value = torch.logaddexp(value, straight) - math.log(2)
         keep = torch.cat([families.mask, torch.ones(len(child), 2, dtype=torch.bool)], -1)
         return [(float(value[k]), point[k][keep[k]], bool(close[k])) for k in range(len(child))]
 

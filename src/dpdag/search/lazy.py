@@ -236,7 +236,7 @@ class _Climb:
         self.history.append(self.total)
 
     def widen(self, shortlist: int) -> bool:
-        """Mark the most promising unconfirmed insertions for confirmation; whether there are any."""
+        """Mark each child's most promising insertions for confirmation; whether any is left."""
         reach = reachability(torch.from_numpy(self.edges | self.before)).numpy()
         open_ = self.allowed & ~self.edges & ~self.exact & ~reach.T & ~self.tabu
         open_ &= self.edges.sum(0) < self.max_parents

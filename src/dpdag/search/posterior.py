@@ -10,9 +10,13 @@ The functions are integrated out, so the bound of VI-DP-DAG needs only scores of
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from torch import Tensor
 
@@ -100,8 +104,10 @@ def fit_locally(
 def _fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n), (n, n), (n,)
     r"""Scores along ``order`` whose differences match ``odds`` on ``pairs``.
 
-    .. math:: \max_{\delta \ge 0} \sum_{ij} \sigma(o_{ij}) \log \sigma(\psi_i - \psi_j)
-              + \sigma(-o_{ij}) \log \sigma(\psi_j - \psi_i) - \tfrac{\lambda}{2} \lVert\delta\rVert^2
+    .. math:: \max_{\psi} \sum_{ij} \sigma(o_{ij}) \log \sigma(\psi_i - \psi_j)
+              + \sigma(-o_{ij}) \log \sigma(\psi_j - \psi_i) - \lambda \lVert \delta \rVert^2
+
+    with steps δ ≥ 0 from one position to the next, and the least ridge that keeps them finite.
     """
     n = len(order)
     position = order.argsort()
@@ -114,17 +120,16 @@ def _fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n),
     between = (position[first][:, None] <= level) & (level < position[second][:, None])
     between = between.double()
 
-    def loss(steps: object) -> tuple[float, object]:
-        delta = torch.as_tensor(steps, dtype=torch.float64)
+    def loss(steps: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        delta = torch.from_numpy(steps)
         difference = between @ delta
         value = torch.nn.functional.softplus(difference) - chance * difference
         gradient = between.T @ (torch.sigmoid(difference) - chance) + 1e-6 * delta
         return float(value.sum() + 5e-7 * delta.square().sum()), gradient.numpy()
 
-    start = torch.ones(n - 1, dtype=torch.float64).numpy()
     # A tiny least step keeps the sorted scores in the given order.
     bounds = [(1e-6, 2 * _LARGEST)] * (n - 1)
-    solved = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    solved = minimize(loss, np.ones(n - 1), jac=True, method="L-BFGS-B", bounds=bounds)
     delta = torch.as_tensor(solved.x, dtype=torch.float64)
     scores = torch.cat([torch.zeros(1, dtype=torch.float64), -delta.cumsum(0)])
     return (scores - scores.mean())[position]
@@ -188,7 +193,7 @@ def fit_exactly(
             best = torch.sigmoid((gradient[i] / before[i] + prior).clamp(-_LARGEST, _LARGEST))
             p[i] = torch.where(usable[i], best, 0.0)
             history.append(float(bound(psi, p)))
-        psi, rate = _raise_order(psi, rate, lambda psi: bound(psi, p))
+        psi, rate = _raise_order(psi, rate, partial(bound, p=p))
         history.append(float(bound(psi, p)))
         if history[-1] - history[-n - 2] < tolerance:
             break
@@ -196,10 +201,10 @@ def fit_exactly(
     return DAGPosterior(psi, logits.masked_fill(~usable, -_LARGEST), history)
 
 
-def _raise_order(psi: Tensor, rate: float, bound: object) -> tuple[Tensor, float]:
+def _raise_order(
+    psi: Tensor, rate: float, bound: Callable[[Tensor], Tensor]
+) -> tuple[Tensor, float]:
     """One gradient step on ψ, shortened until the bound rises; and the rate for the next."""
-    if not callable(bound):
-        raise TypeError("'bound' must be a function of the order logits.")
     leaf = psi.clone().requires_grad_()
     value = bound(leaf)
     (gradient,) = torch.autograd.grad(value, leaf)
@@ -207,7 +212,7 @@ def _raise_order(psi: Tensor, rate: float, bound: object) -> tuple[Tensor, float
     while size > 1e-9 and rate > 1e-9:
         step = gradient * min(rate, 2.0 / size)
         trial = (psi + step).clamp(-_LARGEST, _LARGEST)
-        if float(bound(trial)) > float(value):
+        if float(bound(trial)) > value.item():
             return trial, rate * 2
         rate /= 4
     return psi, max(rate, 1e-6)
