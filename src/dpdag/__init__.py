@@ -2,7 +2,7 @@
 
 from . import datasets, metrics, selection
 from .distributions import DPDAG, DAGDistribution, Knowledge
-from .learners import CAM
+from .learners import CAM, ExactPosterior
 
 __version__ = "0.1.0"
 
@@ -10,6 +10,7 @@ __all__ = [
     "CAM",
     "DPDAG",
     "DAGDistribution",
+    "ExactPosterior",
     "Knowledge",
     "__version__",
     "datasets",

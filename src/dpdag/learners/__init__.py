@@ -2,5 +2,6 @@
 
 from .base import DAGLearner, Solution
 from .cam import CAM
+from .exact_posterior import ExactPosterior
 
-__all__ = ["CAM", "DAGLearner", "Solution"]
+__all__ = ["CAM", "DAGLearner", "ExactPosterior", "Solution"]

@@ -18,6 +18,7 @@ __all__ = ["LazyResult", "lazy_search"]
 
 _MARGIN = 5.0  # nats by which an estimate may miss a change that is worth making
 _PATIENCE = 5  # additions without a better total that end a run
+_DIP = 10.0  # nats below the best total that end a run
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
 
@@ -273,9 +274,10 @@ class _Climb:
         parents = self._parents(child)
         best_total = float(self.value[child]) - self.penalty * int(parents.sum())
         best, patience = None, _PATIENCE
-        while patience and int(parents.sum()) < self.max_parents:
+        total = best_total
+        while patience and total > best_total - _DIP and int(parents.sum()) < self.max_parents:
             candidates = open_ & ~parents.numpy()
-            added = self._best_addition(child, parents, candidates, shortlist)
+            added = self._best_addition(child, parents, candidates, max(1, shortlist // 2))
             if added is None:
                 break
             parents, value = added
