@@ -4,6 +4,7 @@ from pathlib import Path
 
 from .base import DAGLearner, Solution
 from .cam import CAM
+from .exact_posterior import ExactPosterior
 from .many import PAPER_GRID, Fit, fit_many, grid_search
 from .storage import load_learner
 from .vi_dp_dag import VIDPDAG
@@ -14,6 +15,7 @@ __all__ = [
     "PAPER_GRID",
     "VIDPDAG",
     "DAGLearner",
+    "ExactPosterior",
     "Fit",
     "Solution",
     "fit_many",
@@ -21,7 +23,9 @@ __all__ = [
     "load",
 ]
 
-LEARNERS: dict[str, type[DAGLearner]] = {kind.__name__: kind for kind in (CAM, VIDPDAG)}
+LEARNERS: dict[str, type[DAGLearner]] = {
+    kind.__name__: kind for kind in (CAM, ExactPosterior, VIDPDAG)
+}
 
 
 def load(folder: str | Path) -> DAGLearner:
