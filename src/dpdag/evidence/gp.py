@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,35 +11,17 @@ from torch import Tensor
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
 from .bge import BGeEvidence
-from .kernels import additions_score, gp_evidence, gp_evidence_and_gradient
+from .families import Families, as_bits, parameter_bounds, start_parameters
+from .kernels import additions_score, column_features, gp_evidence, gp_evidence_and_gradient
 from .screened import ScreenedEvidence
 
 __all__ = ["GPEvidence"]
 
-_LENGTH_SCALE = (0.3, 1.4, 20.0)  # lower bound, start, upper bound, in standard deviations
-_NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe from 0.01
-_LINEAR = (1e-3, 0.01, 64.0)  # variance of the linear part over amplitude
 _SPREAD = (6.0, 40.0, 500.0)  # typical inverse curvature per row of log ℓ, log ρ and log τ
 _RISE = 25.0  # nats that finishing on all rows may add to parameters found on few
 _TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
-_FEATURES = 10  # per candidate in the score test
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
-
-
-class _Families(NamedTuple):
-    """A batch of children with parent sets, padded to one width."""
-
-    child: Tensor  # (b,)
-    members: Tensor  # (b, w)
-    mask: Tensor  # (b, w) bool
-
-    def take(self, rows: Tensor) -> _Families:
-        return _Families(*(part[rows] for part in self))
-
-    def columns(self, table: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (b, N), (b, N, w)
-        x = table[:, self.members.to(table.device)].movedim(0, 1)
-        return table[:, self.child.to(table.device)].T, x * self.mask.to(table).unsqueeze(-2)
 
 
 class GPEvidence(ScreenedEvidence):
@@ -135,17 +116,17 @@ class GPEvidence(ScreenedEvidence):
 
     def kernel_parameters(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (|S| + 2,)
         """Logarithms of the length scales in order of nodes, of the noise ratio and of τ."""
-        key = (child, _bits(parents))
+        key = (child, as_bits(parents))
         if key not in self._known:
             self.log_evidence(torch.tensor([child]), parents[None])
         return self._known[key][1]
 
     def _evaluate(self, child: Tensor, parents: Tensor, target: Tensor | None) -> Tensor:
-        keys = [(int(v), _bits(row)) for v, row in zip(child, parents)]
+        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
         values: dict[tuple[int, int], float] = {}
         for v, bits in keys:
             if not bits:
-                self._known[v, bits] = (float(self._empty[v]), _start(0))
+                self._known[v, bits] = (float(self._empty[v]), start_parameters(0))
         first = {key: k for k, key in enumerate(keys) if key not in self._known}
         order = sorted(first.values(), key=lambda k: int(parents[k].sum()))
         for start in range(0, len(order), self._chunk):
@@ -168,7 +149,7 @@ class GPEvidence(ScreenedEvidence):
         """Value, parameters and whether it was followed to the end, for each set."""
         size = parents.sum(-1)
         width = int(size.max())
-        families = _Families(child, *_padded(parents, width))
+        families = Families.of(child, parents)
         point = torch.stack([self._warm(int(v), row, width) for v, row in zip(child, parents)])
         spread = torch.tensor([_SPREAD[0]] * width + [*_SPREAD[1:]], dtype=torch.float64)
         hessian = (torch.diag(spread) / self.n_rows).expand(len(child), -1, -1)
@@ -198,7 +179,7 @@ class GPEvidence(ScreenedEvidence):
     def _ascend(
         self,
         table: Tensor,  # (N, n)
-        families: _Families,
+        families: Families,
         start: Tensor,  # (b, w + 2)
         hessian: Tensor,  # (b, w + 2, w + 2)
         *,
@@ -212,7 +193,7 @@ class GPEvidence(ScreenedEvidence):
         def value(rows: Tensor, parameters: Tensor) -> Tensor:
             return self._values(table, families.take(rows), parameters)
 
-        lower, upper = _bounds(start.shape[-1] - 2, linear=self.linear)
+        lower, upper = parameter_bounds(start.shape[-1] - 2, linear=self.linear)
         return maximise(
             objective,
             start,
@@ -225,14 +206,14 @@ class GPEvidence(ScreenedEvidence):
             trust=_TRUST,
         )
 
-    def _values(self, table: Tensor, families: _Families, parameters: Tensor) -> Tensor:  # (b,)
+    def _values(self, table: Tensor, families: Families, parameters: Tensor) -> Tensor:  # (b,)
         y, x = families.columns(table)
         return gp_evidence(y.unsqueeze(-1), x, parameters)[:, 0]
 
     def _warm(self, child: int, parents: Tensor, width: int) -> Tensor:  # (n,) bool -> (w + 2,)
         """Start parameters from the best known set with one parent more or less."""
-        start = _start(width)
-        bits = _bits(parents)
+        start = start_parameters(width)
+        bits = as_bits(parents)
         near = [bits ^ (1 << j) for j in range(self.n_nodes)]
         known = [other for other in near if other and (child, other) in self._known]
         if not known:
@@ -265,7 +246,7 @@ class GPEvidence(ScreenedEvidence):
         scale = self.n_rows / len(self._screen_x)
         change[others] = (values - base) * scale - self._price
         if len(members) == 1:
-            change[members] = self._empty[child] - self._known[child, _bits(parents)][0]
+            change[members] = self._empty[child] - self._known[child, as_bits(parents)][0]
             return change
         keep = ~torch.eye(len(members), dtype=torch.bool)
         smaller = members.expand(len(members), -1)[keep].reshape(len(members), -1)
@@ -317,39 +298,7 @@ class GPEvidence(ScreenedEvidence):
         return values - self._empty.numpy() < _WEAK * self.n_rows
 
     def _features(self, log_scale: float) -> Tensor:  # (N, n, r)
-        """Nyström features of every column's own kernel, at a rounded length scale."""
         level = round(log_scale * 4)
         if level not in self._feature_cache:
-            scale = math.exp(level / 4)
-            quantiles = torch.linspace(0.005, 0.995, _FEATURES).to(self._x)
-            centre = torch.quantile(self._x, quantiles, dim=0).T.unsqueeze(-1) / scale
-            inner = torch.exp(-(centre - centre.mT).square() / 2)
-            inner = inner + 1e-3 * torch.eye(_FEATURES).to(inner)
-            outer = torch.exp(-(centre - self._x.T.unsqueeze(-2) / scale).square() / 2)
-            white = torch.linalg.solve_triangular(torch.linalg.cholesky(inner), outer, upper=False)
-            self._feature_cache[level] = white.permute(2, 0, 1).contiguous()
+            self._feature_cache[level] = column_features(self._x / math.exp(level / 4))
         return self._feature_cache[level]
-
-
-def _bits(parents: Tensor) -> int:  # (n,) bool
-    """A parent set as the bits of an integer."""
-    return sum(1 << j for j in parents.nonzero()[:, 0].tolist())
-
-
-def _start(width: int) -> Tensor:  # (w + 2,)
-    start = [_LENGTH_SCALE[1]] * width + [_NOISE[1], _LINEAR[1]]
-    return torch.tensor(start, dtype=torch.float64).log()
-
-
-def _bounds(width: int, *, linear: bool) -> tuple[Tensor, Tensor]:  # (w + 2,), (w + 2,)
-    """Bounds of the logarithms; without the linear kernel its weight is pinned to its least."""
-    top = _LINEAR[2] if linear else _LINEAR[0]
-    lower = torch.tensor([_LENGTH_SCALE[0]] * width + [_NOISE[0], _LINEAR[0]]).double()
-    upper = torch.tensor([_LENGTH_SCALE[2]] * width + [_NOISE[2], top]).double()
-    return lower.log(), upper.log()
-
-
-def _padded(parents: Tensor, width: int) -> tuple[Tensor, Tensor]:  # (b, n) -> (b, w), (b, w)
-    """Members of each set, first ones first, and which entries are members."""
-    order = parents.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
-    return order, parents.gather(-1, order)

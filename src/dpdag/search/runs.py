@@ -12,8 +12,8 @@ from .climb import Climb, Move
 
 __all__ = ["explore"]
 
-_PATIENCE = 5  # additions without a better total that end a run
-_DIP = 10.0  # nats below the best total that end a run
+_PATIENCE = 8  # additions without a better total that end a run
+_DIP = 12.0  # nats below the best total that end a run
 _CUT = 40.0  # nats that turning round one descendant may cost
 
 
