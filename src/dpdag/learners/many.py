@@ -80,6 +80,9 @@ def fit_many(
         one = clone(template).set_params(random_state=seed, **settings)
         fit = Fit(index, seed, settings, one)
         fits.append(fit)
+        if one.mechanism != "mlp":  # nothing to train side by side
+            one.fit(X)
+            continue
         job = _prepare(fit, X)
         batches[_signature(job, one._design())].append(job)
     with ProgressBar(enabled=bool(template.verbose)) as bar:

@@ -12,15 +12,26 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..distributions import DPDAG, Constraints
+from ..distributions import DPDAG, Constraints, DAGMixture
+from ..evidence.additive import AdditiveEvidence
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import ELBO, LIKELIHOODS, FixedGraph
 from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
-from ..seeding import derive_seed
+from ..search import greedy, subsamples
+from ..seeding import derive_seed, torch_generator
 from ..training import Data, Epoch, Outcome, Schedule, train
 
-__all__ = ["Design", "Hyper", "Replicas", "fit_replicas", "refit_mechanism"]
+__all__ = [
+    "Design",
+    "Hyper",
+    "Replicas",
+    "fit_replicas",
+    "posterior",
+    "refit_mechanism",
+    "search_orders",
+    "take_replicas",
+]
 
 
 @dataclass(frozen=True)
@@ -260,3 +271,34 @@ def _rate_of(parameter: str) -> str:
     if parameter == "dags.edge_logits":
         return "edge_learning_rate"
     return "learning_rate"
+
+
+def posterior(replicas: Replicas, combine: str) -> DAGMixture:
+    """The trained distributions as one, on the CPU and without gradients."""
+    dags = replicas.dags
+    loss = replicas.outcome.validation
+    usable = loss.isfinite()
+    weights = usable / usable.sum()
+    if combine == "best":
+        weights = torch.nn.functional.one_hot(loss.argmin(), len(loss)).float()
+    kept = weights > 0
+    for parameter in dags.parameters():
+        parameter.data = parameter.data[kept]
+    return DAGMixture(dags(), weights[kept])
+
+
+def search_orders(
+    x: Tensor,  # (rows, n)
+    constraints: Constraints,
+    n_orders: int,
+    *,
+    random_state: Any,
+) -> Tensor:  # (n_orders, n)
+    """Orders of greedy additive searches: on all rows, and on resamples for the others."""
+    orders = greedy(AdditiveEvidence(x), constraints=constraints).order[None]
+    if n_orders == 1:
+        return orders
+    generator = torch_generator(random_state, "bootstrap orders")
+    weights = subsamples(len(x), n_orders - 1, generator=generator)
+    others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
+    return torch.cat([orders, others])
