@@ -78,7 +78,7 @@ def _by_trees(values: Any, most: int, *, threshold: float, n_trees: int, random_
 
 
 @METHODS.register("additive")
-def _by_evidence(values: Any, most: int, **_: Any) -> Mask:
+def _by_evidence(values: Any, most: int, **unused: Any) -> Mask:
     evidence = AdditiveEvidence(torch.from_numpy(values), n_functions=6)
     n = evidence.n_nodes
     child = torch.arange(n)
