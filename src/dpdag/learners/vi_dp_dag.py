@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -21,16 +22,19 @@ from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import ProgressBar
 from .base import Array, DAGLearner, Solution
 from .checks import Range, check_ranges, resolve_device
-from .variational import Design, Hyper, Replicas, fit_replicas, refit_mechanism
+from .validation import validated
+from .variational import Design, Hyper, Replicas, fit_replicas, refit_mechanism, take_replicas
 
 __all__ = ["VIDPDAG"]
 
+_IMPUTATIONS = 2  # rounds of drawing missing values
 _POSITIVE = Range(0, closed="neither")
 _RANGES = {
     "hidden_units": Range(1, integer=True),
     "n_restarts": Range(1, integer=True),
     "kl_weight": Range(0),
     "edge_prior": Range(0, 1, closed="neither"),
+    "edge_start": Range(0, 1, closed="neither"),
     "learning_rate": _POSITIVE,
     "order_learning_rate": Range(0),
     "edge_learning_rate": Range(0),
@@ -65,12 +69,15 @@ class VIDPDAG(DAGLearner):
         likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
         kl_weight: λ.
         edge_prior: Prior probability of an edge.
+        edge_start: Probability that all edges start from.
         learning_rate: Of the mechanisms; ``order_learning_rate`` of ψ, ``edge_learning_rate``
             of φ.
         temperature, edge_temperature: τ of the relaxed permutation and edges.
         max_epochs, batch_size, patience, validation_fraction: Training stops when the loss on
             the held-out rows, checked every second epoch, has not improved ``patience`` times;
             never before ``max_epochs`` when ``patience`` is None.
+        missing: "error" refuses NaN; "impute" learns with them: the holes are drawn anew from
+            the learned model between fits, from the means at first.
         knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
         pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
         prune: CAM pruning afterwards, at level 0.001 or the level given.
@@ -85,6 +92,7 @@ class VIDPDAG(DAGLearner):
         edge_probabilities_: (n, n) posterior probability of every edge.
         edge_scores_: (n, n) the paper's score: probability under the modal order.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
+        validation_loss_: Reconstruction loss on the held-out rows, of the best restart.
 
     References:
         Charpentier, Kibler & Günnemann, *Differentiable DAG Sampling*, ICLR 2022.
@@ -100,6 +108,7 @@ class VIDPDAG(DAGLearner):
 
     edge_probabilities_: Array
     posterior_: DAGMixture
+    validation_loss_: float
 
     def __init__(
         self,
@@ -113,6 +122,7 @@ class VIDPDAG(DAGLearner):
         likelihood: str = "gaussian",
         kl_weight: float = 0.05,
         edge_prior: float = 0.02,
+        edge_start: float = 0.5,
         learning_rate: float = 3e-3,
         order_learning_rate: float = 1e-3,
         edge_learning_rate: float = 1e-2,
@@ -122,6 +132,7 @@ class VIDPDAG(DAGLearner):
         batch_size: int = 64,
         patience: int | None = None,
         validation_fraction: float = 0.1,
+        missing: str = "error",
         knowledge: Knowledge | None = None,
         pns: Any = None,
         prune: bool | float = False,
@@ -141,6 +152,7 @@ class VIDPDAG(DAGLearner):
         self.likelihood = likelihood
         self.kl_weight = kl_weight
         self.edge_prior = edge_prior
+        self.edge_start = edge_start
         self.learning_rate = learning_rate
         self.order_learning_rate = order_learning_rate
         self.edge_learning_rate = edge_learning_rate
@@ -150,6 +162,7 @@ class VIDPDAG(DAGLearner):
         self.batch_size = batch_size
         self.patience = patience
         self.validation_fraction = validation_fraction
+        self.missing = missing
         self.knowledge = knowledge
         self.pns = pns
         self.prune = prune
@@ -186,9 +199,30 @@ class VIDPDAG(DAGLearner):
         self._check_parameters()
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
+            if self.missing == "impute":
+                return self._fit_with_holes(X)
             return super().fit(X, y)
         finally:
             del self._resume_from
+
+    def _fit_with_holes(self, X: Any) -> Self:
+        """Alternate between learning from filled data and drawing the holes from what was learned.
+
+        A hole is drawn from its learned parents and the noise of its column, so that filling in
+        adds no certainty that the data do not have.
+        """
+        values = validated(self, X, reset=True, min_rows=self.min_rows)
+        holes = np.isnan(values)
+        refuse_empty(holes, self._names(values.shape[1]))
+        filled = np.where(holes, np.nanmean(values, axis=0), values)
+        for draw in range(_IMPUTATIONS if holes.any() else 0):
+            super().fit(like_input(filled, X))
+            x = torch.from_numpy((values - self.location_) / self.scale_)
+            generator = torch_generator(self.random_state, "holes", draw)
+            noise = self.model_.noise(len(x), generator=generator)
+            drawn = self.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
+            filled = np.where(holes, self._original(drawn), values)
+        return super().fit(like_input(filled, X))
 
     # What the posterior answers --------------------------------------------------------------
 
@@ -213,6 +247,8 @@ class VIDPDAG(DAGLearner):
             ("likelihood", LIKELIHOODS),
         ):
             registry[getattr(self, name)]
+        if self.missing not in ("error", "impute"):
+            raise ValueError(f"'missing' must be 'error' or 'impute'; got {self.missing!r}.")
         if self.combine not in ("mixture", "best"):
             raise ValueError(f"'combine' must be 'mixture' or 'best'; got {self.combine!r}.")
 
@@ -229,8 +265,14 @@ class VIDPDAG(DAGLearner):
                 checkpoint_every=self.checkpoint_every,
                 resume_from=self._resume_from,
             )
+        return self._adopt(replicas.take(slice(None)))
+
+    def _adopt(self, replicas: Replicas) -> Solution:
+        """Make trained fits, already alone and on the CPU, this learner's own."""
         self.posterior_ = posterior(replicas, self.combine)
-        self._networks = replicas.mechanism.replica(int(replicas.outcome.validation.argmin()))
+        self.validation_loss_ = float(replicas.held_out.min())
+        best = int(replicas.outcome.validation.argmin())
+        self._networks = take_replicas(replicas.mechanism, slice(best, best + 1))
         self._modal = self.posterior_.mode.bool()
         return Solution(
             self.posterior_.modal_edge_probabilities,
@@ -262,6 +304,7 @@ class VIDPDAG(DAGLearner):
                 edge_learning_rate=self.edge_learning_rate,
                 kl_weight=self.kl_weight,
                 edge_prior=self.edge_prior,
+                edge_start=self.edge_start,
                 seed=derive_seed(seed, "restart", k),
             )
             for k in range(self.n_restarts)
@@ -302,10 +345,22 @@ class VIDPDAG(DAGLearner):
         return order.expand(self.n_restarts, -1)
 
 
+def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) bool
+    """A column without any value cannot be imputed."""
+    empty = [name for k, name in enumerate(names) if holes[:, k].all()]
+    if empty:
+        raise ValueError(f"X has no value at all in columns {empty}; drop them.")
+
+
+def like_input(values: np.ndarray, X: Any) -> Any:
+    """Numbers with the column names of ``X``, if it has any."""
+    return pd.DataFrame(values, columns=X.columns) if hasattr(X, "columns") else values
+
+
 def posterior(replicas: Replicas, combine: str) -> DAGMixture:
     """The trained distributions as one, on the CPU and without gradients."""
-    dags = replicas.dags.cpu().requires_grad_(False)
-    loss = replicas.outcome.validation.cpu()
+    dags = replicas.dags
+    loss = replicas.outcome.validation
     usable = loss.isfinite()
     weights = usable / usable.sum()
     if combine == "best":
