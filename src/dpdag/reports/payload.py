@@ -149,7 +149,7 @@ def _place(record: RunRecord, edges: list[Edge]) -> dict[str, Any]:
     row = 64 if many else float(np.clip(480 / n_rows, 84, 130))
     points = grid * [slot, row]
     bow = bends(points, edges[:MAX_BENT], radius=(max(wide) / 2 + 3, font + 4))
-    bow += [0.0] * (len(edges) - len(bow))
+    bow += [(0.0, 0.0)] * (len(edges) - len(bow))
     low, high = _extent(points, edges, bow, wide)
     points += [18 - low, font + 14]
     return {
@@ -172,14 +172,16 @@ def _skeleton(record: RunRecord, edges: list[Edge]) -> NDArray[np.bool_]:  # -> 
 
 
 def _extent(
-    points: Array, edges: list[Edge], bow: list[float], wide: list[float]
+    points: Array, edges: list[Edge], bow: list[tuple[float, float]], wide: list[float]
 ) -> tuple[float, float]:
     """Leftmost and rightmost pixel of nodes and of bows."""
     half = np.array(wide) / 2
     ends = [points[:, 0] - half, points[:, 0] + half]
     if edges:
         a, b = points[np.array(edges).T]
-        ends.append((a[:, 0] + b[:, 0]) / 2 + np.array(bow) * (a[:, 1] - b[:, 1]))
+        off, skew = np.array(bow).T
+        middle = (a[:, 0] + b[:, 0]) / 2 + skew * (b[:, 0] - a[:, 0]) / 2
+        ends.append(middle + 1.1 * off * (a[:, 1] - b[:, 1]))
     every = np.concatenate(ends)
     return float(every.min()), float(every.max())
 
