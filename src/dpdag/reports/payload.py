@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..experiments import RunRecord
 from ..ops.layout import bends, layered
 
-__all__ = ["Edge", "payload", "short_label"]
+__all__ = ["payload", "short_label", "training"]
 
 Array = NDArray[np.float64]
 Edge = tuple[int, int]
@@ -65,7 +65,7 @@ def payload(record: RunRecord) -> dict[str, Any]:
         "curves": _curves(record, set(edges)),
         "points": _rounded(record.points.T),
         "samples": [np.argwhere(graph).tolist() for graph in record.samples],
-        "history": _history(record),
+        "history": training(record),
     }
 
 
@@ -199,8 +199,8 @@ def _curves(record: RunRecord, wanted: set[Edge]) -> dict[str, Any]:
     }
 
 
-def _history(record: RunRecord) -> dict[str, Any] | None:
-    """The training curve as one panel per column, a line per replica."""
+def training(record: RunRecord) -> dict[str, Any] | None:
+    """The training curve as one panel per column, a line per replica; None without steps."""
     columns = {
         name: values
         for name, values in record.history.items()
@@ -217,7 +217,7 @@ def _history(record: RunRecord) -> dict[str, Any] | None:
         rows_of = [k for k in range(rows) if replicas[k] == replica]
         rows_of = rows_of[:: max(1, -(-len(rows_of) // MAX_STEPS))]
         lines.append(rows_of)
-    panels = [
+    panels: list[dict[str, Any]] = [
         {
             "title": PANELS.get(name, name),
             "lines": [
@@ -230,7 +230,8 @@ def _history(record: RunRecord) -> dict[str, Any] | None:
         }
         for name, values in columns.items()
     ]
-    return {"axis": axis or "step", "panels": panels}
+    panels = [panel for panel in panels if any(len(x) > 1 for x, _ in panel["lines"])]
+    return {"axis": axis or "step", "panels": panels} if panels else None
 
 
 def _rounded(value: Any, digits: int = 4) -> Any:
