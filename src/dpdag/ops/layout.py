@@ -83,24 +83,37 @@ def bends(
         [(0.0, 0.0), (0.16, 0.0)]
     """
     size = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,))
-    t = np.linspace(0.04, 0.96, 24)[:, None]
     shapes = [(0.0, 0.0), *((bow, skew) for skew in skews for bow in BENDS if bow)]
-    bow, skew = np.array(shapes).T[..., None]  # (shapes, 1)
-    low, high = points.min(0) - 1.5 * size, points.max(0) + 1.5 * size
     found: dict[tuple[int, int], tuple[float, float]] = {}
     for i, j in edges:
-        a, b = points[i], points[j]
-        normal = np.array([a[1] - b[1], b[0] - a[0]])
-        control = 0.5 * (a + b) + skew * (b - a) + 2 * bow * normal  # (shapes, 2)
-        curve = (1 - t) ** 2 * a + t**2 * b + 2 * (t * (1 - t)) * control[:, None]  # (.., t, 2)
-        others = np.delete(points, [i, j], axis=0)
-        near = (np.abs(curve[:, :, None] - others) < size).all(-1)  # (shapes, t, others)
-        outside = ((curve < low) | (curve > high)).any((1, 2))
-        cost = near.any(1).sum(1) + 0.8 * outside + (0.15 * np.abs(bow) + 0.1 * np.abs(skew))[:, 0]
-        if (j, i) in found:
-            cost[bow[:, 0] == -found[j, i][0]] = np.inf
+        opposite = found.get((j, i))
+        straight = opposite is None or opposite[0] != 0
+        if straight and _costs(points, i, j, shapes[:1], size)[0] == 0:
+            found[i, j] = shapes[0]
+            continue
+        cost = _costs(points, i, j, shapes, size)
+        if opposite is not None:
+            cost[[bow == -opposite[0] for bow, _ in shapes]] = np.inf
         found[i, j] = shapes[int(cost.argmin())]
     return [found[i, j] for i, j in edges]
+
+
+def _costs(
+    points: Array, i: int, j: int, shapes: list[tuple[float, float]], size: Array
+) -> Array:  # -> (shapes,)
+    """How many nodes an edge of each shape runs into, and a little for being bent or far out."""
+    bow, skew = np.array(shapes).T[..., None]  # (shapes, 1)
+    t = np.linspace(0.04, 0.96, 24)[:, None]
+    a, b = points[i], points[j]
+    normal = np.array([a[1] - b[1], b[0] - a[0]])
+    control = 0.5 * (a + b) + skew * (b - a) + 2 * bow * normal  # (shapes, 2)
+    curve = (1 - t) ** 2 * a + t**2 * b + 2 * (t * (1 - t)) * control[:, None]  # (shapes, t, 2)
+    others = np.delete(points, [i, j], axis=0)
+    near = (np.abs(curve[:, :, None] - others) < size).all(-1)  # (shapes, t, others)
+    low, high = points.min(0) - 1.5 * size, points.max(0) + 1.5 * size
+    outside = ((curve < low) | (curve > high)).any((1, 2))
+    bent = (0.15 * np.abs(bow) + 0.1 * np.abs(skew))[:, 0]
+    return near.any(1).sum(1) + 0.8 * outside + bent
 
 
 def _layers(edges: NDArray[np.bool_], order: Sequence[int], width: int) -> Ints:

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 Edge = tuple[int, int]
 
 MAX_EDGES = 1500  # more would be a black square, and slow
-MAX_BENT = 500  # in denser pictures no edge can avoid all nodes
+MAX_BENT = 400  # in denser pictures no edge can avoid all nodes
 LOWEST = 0.02  # no probability below is worth a line
 MAX_STEPS = 400
 
