@@ -1,0 +1,7 @@
+"""Runs as plain data: what a fit found, how, and on what, to be reported at any later time."""
+
+from .describe import describe
+from .diagnostics import Diagnostics, diagnose
+from .record import Curve, RunRecord
+
+__all__ = ["Curve", "Diagnostics", "RunRecord", "describe", "diagnose"]

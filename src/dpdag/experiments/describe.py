@@ -1,0 +1,172 @@
+"""From a fitted learner to a record of what it found."""
+
+from __future__ import annotations
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+
+from ..learners.base import DAGLearner
+from ..ops.graphs import reachability
+from .diagnostics import column_names, diagnose
+from .record import Curve, RunRecord
+
+__all__ = ["describe"]
+
+Array = NDArray[np.float64]
+
+PACKAGES = ("torch", "numpy", "scikit-learn", "scipy", "pandas", "networkx")
+OMITTED = ("callbacks", "checkpoint", "checkpoint_every", "verbose")
+N_POINTS, N_SAMPLES, N_GRID = 200, 6, 31
+PREDICTED = 200_000  # values predicted for the curves of one group of sources
+
+
+def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> RunRecord:
+    r"""Everything a report needs of a fitted learner and of the data it was fitted to.
+
+    The curve of an edge i → j is the partial dependence
+
+    .. math:: v \mapsto \tfrac1m \sum_r f_j(x_r \text{ with } x_{ri} = v).
+
+    Arguments:
+        learner: Fitted.
+        X: (rows, n) the data it was fitted to.
+        seconds: What fitting took.
+
+    Example:
+        >>> from dpdag import CAM
+        >>> a = np.random.default_rng(0).normal(size=300)
+        >>> X = pd.DataFrame({"cause": a, "effect": np.tanh(2 * a) + 0.1 * np.cos(40 * a)})
+        >>> describe(CAM().fit(X), X).edges()[0][:2]
+        ('cause', 'effect')
+    """
+    names = _names(learner, X)
+    values = np.asarray(X, dtype=np.float64)
+    if values.shape[1:] != (len(names),):
+        raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
+    complete = values[~np.isnan(values).any(1)]
+    return RunRecord(
+        learner=type(learner).__name__,
+        names=names,
+        edge_scores=np.asarray(learner.edge_scores_, dtype=np.float64),
+        adjacency=np.asarray(learner.adjacency_, dtype=np.int64),
+        causal_order=[int(node) for node in learner.causal_order_],
+        diagnostics=diagnose(values, names, graph=learner.adjacency_),
+        **_posterior(learner),
+        curves=_curves(learner, complete),
+        points=_thinned(complete, N_POINTS),
+        history={
+            str(name): [None if pd.isna(value) else value for value in column.tolist()]
+            for name, column in learner.history_.items()
+        },
+        settings=_settings(learner),
+        versions=_versions(),
+        seconds=seconds,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _names(learner: DAGLearner, X: Any) -> list[str]:
+    if hasattr(learner, "feature_names_in_"):
+        return [str(name) for name in learner.feature_names_in_]
+    if np.ndim(X) == 2 and np.shape(X)[1] == learner.n_features_in_:
+        return column_names(X)
+    return [f"x{k}" for k in range(learner.n_features_in_)]
+
+
+def _posterior(learner: Any) -> dict[str, Any]:
+    """What learners with a posterior over graphs add."""
+    found: dict[str, Any] = {}
+    if hasattr(learner, "edge_probabilities_"):
+        found["edge_probabilities"] = np.asarray(learner.edge_probabilities_, dtype=np.float64)
+    if hasattr(learner, "sample_dags"):
+        k = 1000 if learner.n_features_in_ <= 50 else 200
+        graphs = np.asarray(learner.sample_dags(k, 0), dtype=np.int64)
+        found["samples"] = graphs[:N_SAMPLES]
+        paths = reachability(torch.from_numpy(graphs))
+        found["ancestor_probabilities"] = paths.double().mean(0).numpy()
+    return found
+
+
+def _curves(learner: DAGLearner, values: Array) -> list[Curve]:  # (rows, n) without NaN
+    """Partial dependence along every learned edge."""
+    graph = learner.adjacency_ != 0
+    if not len(values) or not graph.any():
+        return []
+    n = values.shape[1]
+    background = _thinned(values, int(np.clip(PREDICTED // (N_GRID * n), 16, 64)))
+    low, high = np.quantile(values, [0.005, 0.995], axis=0)
+    grid = np.linspace(low, high, N_GRID)  # (grid, n)
+    curves = []
+    for group in _separable(graph):
+        rows = np.repeat(background[None], N_GRID, axis=0)  # (grid, rows, n)
+        rows[:, :, group] = grid[:, None, group]
+        mean = _predict(learner, rows.reshape(-1, n)).reshape(rows.shape).mean(1)
+        curves += [
+            Curve(i, j, grid[:, i].tolist(), mean[:, j].tolist())
+            for i in group
+            for j in np.flatnonzero(graph[i]).tolist()
+        ]
+    return curves
+
+
+def _separable(graph: NDArray[np.bool_]) -> list[list[int]]:  # (n, n)
+    """Sources in groups without common children: those of a group can be changed together.
+
+    Example:
+        >>> _separable(np.array([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]) == 1)
+        [[0, 2], [1]]
+    """
+    groups: list[tuple[list[int], NDArray[np.bool_]]] = []
+    for source in np.flatnonzero(graph.any(1)).tolist():
+        for members, children in groups:
+            if not (children & graph[source]).any():
+                members.append(source)
+                children |= graph[source]
+                break
+        else:
+            groups.append(([source], graph[source].copy()))
+    return [members for members, _ in groups]
+
+
+def _predict(learner: DAGLearner, rows: Array) -> Array:
+    names = getattr(learner, "feature_names_in_", None)
+    return learner.predict(rows if names is None else pd.DataFrame(rows, columns=names))
+
+
+def _thinned(values: Array, limit: int) -> Array:
+    """At most ``limit`` rows, spread evenly over the table."""
+    if len(values) <= limit:
+        return values
+    return values[np.linspace(0, len(values) - 1, limit).round().astype(int)]
+
+
+def _settings(learner: DAGLearner) -> dict[str, Any]:
+    params = learner.get_params(deep=False)
+    return {name: _setting(value) for name, value in params.items() if name not in OMITTED}
+
+
+def _setting(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    return repr(value)
+
+
+def _versions() -> dict[str, str]:
+    from .. import __version__
+
+    found = {"dpdag": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "unknown"
+    return found

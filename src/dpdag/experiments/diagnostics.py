@@ -1,0 +1,148 @@
+"""What a look at the columns tells before, or beside, any learning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics import sortability
+
+__all__ = ["Diagnostics", "column_names", "diagnose"]
+
+Array = NDArray[np.float64]
+
+NEAR = 0.98  # correlations above are named: the direction of such an edge can hardly be learned
+HEAVY = 10.0  # excess kurtosis; 6 is that of an exponential
+FEW = 10  # distinct values
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Facts about the columns of a table; columns are given by name.
+
+    Attributes:
+        rows, columns: Size of the table.
+        missing: How many values are NaN, by column, where there are any.
+        constant: Columns of one value.
+        duplicates: Pairs equal up to shift and scale.
+        near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
+        heavy_tailed: Columns with an excess kurtosis above 10.
+        few_values: Columns that take at most 10 different values, constant ones aside.
+        sortability: Verdict on variances and R² along a given graph; None without one.
+    """
+
+    rows: int
+    columns: int
+    missing: dict[str, int]
+    constant: list[str]
+    duplicates: list[tuple[str, str]]
+    near_duplicates: list[tuple[str, str]]
+    heavy_tailed: list[str]
+    few_values: list[str]
+    sortability: str | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """What deserves attention, a sentence each; empty where nothing does."""
+        few_rows = self.rows < 10 * self.columns
+        return [
+            sentence
+            for shown, sentence in (
+                (few_rows, f"Only {self.rows} rows for {self.columns} columns: expect doubt."),
+                (self.missing, f"Values are missing in {_some(list(self.missing))}."),
+                (self.constant, f"Constant, so without causes: {_some(self.constant)}."),
+                (self.duplicates, f"Copies of each other: {_some(self.duplicates)}."),
+                (
+                    self.near_duplicates,
+                    f"Almost copies, whose direction is a guess: {_some(self.near_duplicates)}.",
+                ),
+                (
+                    self.heavy_tailed,
+                    f"Heavy tails, where a few rows decide: {_some(self.heavy_tailed)}; "
+                    "consider logarithms.",
+                ),
+                (self.few_values, f"Few distinct values: {_some(self.few_values)}."),
+            )
+            if shown
+        ]
+
+
+def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -> Diagnostics:
+    """Look at the columns of ``X`` (rows, n), NaN allowed.
+
+    Arguments:
+        X: DataFrame or array of numbers.
+        names: Names of the columns; a DataFrame's own by default.
+        graph: (n, n) adjacency along which to judge sortability, such as the learned one.
+
+    Example:
+        >>> table = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 2.0, 0.0], [0.0, 0, 1]]
+        >>> found = diagnose(table, ["a", "b", "c"])
+        >>> found.duplicates, found.notes
+        ([('a', 'b')], ['Copies of each other: a and b.'])
+    """
+    values = np.asarray(X, dtype=np.float64)
+    if values.ndim != 2 or not values.size:
+        raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
+    labels = column_names(X) if names is None else [str(name) for name in names]
+    missing = np.isnan(values).sum(0)
+    z, constant = _standard(values)
+    strength = np.triu(np.abs(z.T @ z / len(z)), k=1)
+    varies = ~constant
+
+    def pairs(mask: NDArray[np.bool_]) -> list[tuple[str, str]]:
+        return [(labels[i], labels[j]) for i, j in np.argwhere(mask).tolist()]
+
+    def named(mask: NDArray[np.bool_]) -> list[str]:
+        return [labels[j] for j in np.flatnonzero(mask).tolist()]
+
+    distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in values.T])
+    return Diagnostics(
+        rows=values.shape[0],
+        columns=values.shape[1],
+        missing={labels[j]: int(missing[j]) for j in np.flatnonzero(missing).tolist()},
+        constant=named(constant),
+        duplicates=pairs(strength > 1 - 1e-12),
+        near_duplicates=pairs((strength > NEAR) & (strength <= 1 - 1e-12)),
+        heavy_tailed=named(varies & ((z**4).mean(0) - 3 > HEAVY)),
+        few_values=named(varies & (distinct <= min(FEW, len(values) // 2))),
+        sortability=_verdict(values, labels, graph),
+    )
+
+
+def column_names(X: Any) -> list[str]:
+    """The names of a DataFrame's columns, or x0, x1, … of an array."""
+    if hasattr(X, "columns"):
+        return [str(name) for name in X.columns]
+    return [f"x{k}" for k in range(np.shape(X)[1])]
+
+
+def _standard(values: Array) -> tuple[Array, NDArray[np.bool_]]:  # (rows, n) -> (rows, n), (n,)
+    """Columns in standard units, missing values at their mean, and which ones are constant."""
+    known = ~np.isnan(values)
+    scaled = np.where(known, values, 0.0)
+    scaled = scaled / np.maximum(np.abs(scaled).max(0), np.finfo(float).tiny)
+    count = np.maximum(known.sum(0), 1)
+    centred = np.where(known, scaled - scaled.sum(0) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(0) / count)
+    constant = spread < 1e-13
+    z = np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+    return z * np.sqrt(len(values) / count), constant
+
+
+def _verdict(values: Array, labels: list[str], graph: Any) -> str | None:
+    complete = values[~np.isnan(values).any(1)]
+    if graph is None or not np.any(graph) or len(complete) < 2:
+        return None
+    return sortability(complete, np.asarray(graph)).verdict
+
+
+def _some(items: Sequence[Any], limit: int = 6) -> str:
+    """A list for people: the first few and how many more."""
+    words = [" and ".join(item) if isinstance(item, tuple) else str(item) for item in items]
+    more = f" and {len(words) - limit} more" if len(words) > limit else ""
+    return ", ".join(words[:limit]) + more
