@@ -22,6 +22,7 @@ from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..registry import suggest
 from ..scm import Mechanisms, StructuralModel
+from ..scm.plot import draw_graph
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
 from .exporting import GraphExports
@@ -127,6 +128,25 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Write the fitted model as tensors and JSON; :func:`dpdag.load` reads it back."""
         self._fitted()
         save_learner(self, folder)
+
+    def plot(self, ax: Any = None, threshold: float | None = None) -> Any:
+        """Draw the graph with matplotlib and return the axes.
+
+        Arguments:
+            ax: Axes to draw in; a new figure by default.
+            threshold: Draw all edges of at least this probability (or score) instead.
+        """
+        check_is_fitted(self, "adjacency_")
+        probable = hasattr(self, "edge_probabilities_")
+        return draw_graph(
+            self.adjacency_,
+            [str(name) for name in self._names(self.n_features_in_)],
+            order=self.causal_order_,
+            strengths=self.edge_probabilities_ if probable else self.edge_scores_,
+            threshold=threshold,
+            label="probability" if probable else "score",
+            ax=ax,
+        )
 
     # Steps of fit ----------------------------------------------------------------------------
 

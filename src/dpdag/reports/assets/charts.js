@@ -1,0 +1,98 @@
+"use strict";
+// Charts by plotly: heat maps, training curves, mechanisms.
+
+const FONT = { family: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif", size: 12, color: "#1b2330" };
+const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+const HEAT = [[0, "#fafbfc"], [0.1, "#e6f1ec"], [0.3, "#a5d8c0"], [0.5, "#35b779"], [0.7, "#26828e"], [0.85, "#3e4a89"], [1, "#440154"]];
+
+// Plotly reads a little markup in text; names are to be shown as they are.
+function plain(text) {
+  return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}
+
+function figures(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1e5 || size < 1e-3) return value.toExponential(1);
+  return String(Number(value.toPrecision(3)));
+}
+
+function heatMap(id, data, { colours, values, word, above }) {
+  const holder = document.getElementById(id);
+  const order = data.order;
+  const few = order.length <= 60;
+  const narrow = window.innerWidth < 560;
+  const pick = (matrix) => order.map((i) => order.map((j) => (i === j ? null : matrix[i][j])));
+  const names = order.map((k) => plain(data.names[k]));
+  const labels = order.map((k) => plain(data.labels[k]));
+  const spots = order.map((_, k) => k);
+  const space = few ? Math.min(12 + 7 * Math.max(...labels.map((label) => label.length)), narrow ? 84 : 150) : 34;
+  const shown = pick(values);
+  const axis = {
+    tickmode: "array", tickvals: few ? spots : [], ticktext: few ? labels : [], fixedrange: false,
+    tickfont: { size: order.length > 30 ? (narrow ? 6 : 9) : narrow ? 9 : 12 }, showgrid: false, zeroline: false,
+    constrain: "domain",
+  };
+  Plotly.newPlot(holder, [{
+    type: "heatmap", z: pick(colours), zmin: 0, zmax: 1, colorscale: HEAT, hoverongaps: false,
+    xgap: order.length > 60 ? 0 : 1, ygap: order.length > 60 ? 0 : 1,
+    text: shown.map((row, a) => row.map((v, b) => `${names[a]} → ${names[b]}<br>${word}: ${v === null ? "" : figures(v)}`)),
+    hoverinfo: "text",
+    showscale: !narrow,
+    colorbar: above
+      ? { title: { text: word, side: "right" }, thickness: 14, outlinewidth: 0, tickvals: [0, 1], ticktext: ["low", "high"] }
+      : { title: { text: word, side: "right" }, thickness: 14, outlinewidth: 0 },
+  }], {
+    font: FONT, margin: { l: space, r: 10, t: 44 + (few ? space * 0.55 : 0), b: 10 }, plot_bgcolor: "#eef1f5", paper_bgcolor: "rgba(0,0,0,0)",
+    xaxis: { ...axis, side: "top", tickangle: order.length > 8 || narrow ? -55 : 0, title: { text: "effect", standoff: 6 } },
+    yaxis: { ...axis, autorange: "reversed", scaleanchor: "x", title: { text: "cause", standoff: 6 } },
+  }, CONFIG);
+}
+
+function trainingCurves(data) {
+  const holder = document.getElementById("history");
+  const inks = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"];
+  for (const { title, lines } of data.history.panels) {
+    const figure = document.createElement("figure");
+    const panel = document.createElement("div");
+    panel.className = "panel";
+    const caption = document.createElement("figcaption");
+    caption.textContent = title + (lines.length > 1 ? ` (${lines.length} restarts)` : "");
+    figure.append(caption, panel);
+    holder.append(figure);
+    Plotly.newPlot(panel, lines.map(([x, y], k) => ({
+      x, y, mode: x.length > 1 ? "lines" : "markers", line: { width: lines.length > 1 ? 1.4 : 2, color: inks[k % inks.length] },
+      name: `restart ${k + 1}`, hovertemplate: `${plain(data.history.axis)} %{x}: %{y:.4g}<extra></extra>`,
+    })), {
+      font: { ...FONT, size: 11 }, showlegend: false, margin: { l: 50, r: 12, t: 8, b: 38 }, paper_bgcolor: "rgba(0,0,0,0)",
+      xaxis: { title: { text: data.history.axis, standoff: 4 }, gridcolor: "#e8ecf1", zeroline: false },
+      yaxis: { gridcolor: "#e8ecf1", zeroline: false, tickformat: "~g" },
+    }, { ...CONFIG, displayModeBar: false });
+  }
+}
+
+// Data as dots, and the learned curve where there is one.
+function mechanismChart(holder, data, i, j) {
+  const curve = data.curves[`${i},${j}`];
+  const traces = [{
+    x: data.points[i], y: data.points[j], mode: "markers", name: "data", hoverinfo: "skip",
+    marker: { color: "#7d8797", size: 5, opacity: 0.55 },
+  }];
+  if (curve) {
+    traces.push({ x: curve[0], y: curve[1], mode: "lines", name: "learned", line: { color: "#D55E00", width: 3.5 },
+      hovertemplate: "%{x:.3g} → %{y:.3g}<extra></extra>" });
+  }
+  Plotly.react(holder, traces, {
+    font: { ...FONT, size: 11 }, showlegend: false, margin: { l: 52, r: 8, t: 8, b: 42 }, paper_bgcolor: "rgba(0,0,0,0)",
+    xaxis: { title: { text: plain(data.labels[i]), standoff: 6 }, gridcolor: "#e8ecf1", zeroline: false, range: spread(data.points[i]) },
+    yaxis: { title: { text: plain(data.labels[j]), standoff: 6 }, gridcolor: "#e8ecf1", zeroline: false, range: spread(data.points[j]) },
+  }, { ...CONFIG, displayModeBar: false });
+}
+
+// The range of most values: a few far ones must not squeeze all others into a corner.
+function spread(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const [low, high] = [sorted[Math.floor(0.01 * sorted.length)], sorted[Math.ceil(0.99 * sorted.length) - 1]];
+  const space = 0.08 * (high - low || 1);
+  return [low - space, high + space];
+}

@@ -1,0 +1,57 @@
+"""One self-contained page about a run; it opens anywhere, offline."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from ..experiments import RunRecord
+from .payload import payload
+from .sections import sections
+
+__all__ = ["render_report", "write_report"]
+
+
+def write_report(record: RunRecord, path: str | Path) -> None:
+    """Write the page to a file, all or nothing."""
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(render_report(record), encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def render_report(record: RunRecord) -> str:
+    """The page as text: markup, styles, scripts and data in one, and nothing fetched."""
+    from plotly.offline import get_plotlyjs
+
+    return Template(_asset("report.html")).substitute(
+        style=_asset("report.css"),
+        plotly=get_plotlyjs(),
+        script="\n".join(_asset(name) for name in ("graph.js", "charts.js", "report.js")),
+        data=script_safe(payload(record)),
+        **sections(record),
+    )
+
+
+def script_safe(data: Any) -> str:
+    r"""JSON that cannot end the script element it stands in.
+
+    Example:
+        >>> script_safe(["</script>"])
+        '["\\u003c/script\\u003e"]'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _asset(name: str) -> str:
+    return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")

@@ -1,0 +1,242 @@
+"""What the page's scripts draw: a record as small, rounded, JSON-ready data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experiments import RunRecord
+from ..ops.layout import bends, layered
+
+__all__ = ["Edge", "payload", "short_label"]
+
+Array = NDArray[np.float64]
+Edge = tuple[int, int]
+
+MAX_EDGES = 1500  # more would be a black square, and slow
+MAX_BENT = 500  # in denser pictures no edge can avoid all nodes
+LOWEST = 0.02  # no probability below is worth a line
+MAX_STEPS = 400
+
+PANELS = {
+    "total": "Training loss",
+    "validation": "Loss on held-out rows",
+    "reconstruction": "Reconstruction loss",
+    "kl": "Divergence from the prior",
+    "edges": "Number of edges",
+    "log_evidence": "Log evidence",
+    "gain": "Gain of each step",
+}
+
+
+def payload(record: RunRecord) -> dict[str, Any]:
+    """Everything that the graph and the charts show."""
+    edges = candidates(record)
+    levels = slider_levels(record, edges)
+    start = _start(record, edges, levels)
+    learned = record.adjacency != 0
+    shade = shades(record)
+    place = _place(record, edges)
+    return {
+        "word": record.word,
+        "names": record.names,
+        "order": record.causal_order,
+        **place,
+        "edges": [
+            [
+                i,
+                j,
+                _rounded(record.strengths[i, j], 6),
+                _rounded(shade[i, j]),
+                bow,
+                int(learned[i, j]),
+            ]
+            for (i, j), bow in zip(edges, place.pop("bends"), strict=True)
+        ],
+        "levels": [_rounded(level, 6) for level in levels],
+        "start": start,
+        "note": _note(record, edges, raised=levels[start] > record.threshold),
+        "strength": _rounded(record.strengths),
+        "shade": None if record.word == "probability" else _rounded(shade, 3),
+        "ancestors": _rounded(record.ancestor_probabilities, 3),
+        "total": float(record.strengths.sum()),
+        "curves": _curves(record, set(edges)),
+        "points": _rounded(record.points.T),
+        "samples": [np.argwhere(graph).tolist() for graph in record.samples],
+        "history": _history(record),
+    }
+
+
+def candidates(record: RunRecord) -> list[Edge]:
+    """Edges that the slider may show, strongest first."""
+    strength = record.strengths
+    off = ~np.eye(len(strength), dtype=bool)
+    if record.word == "probability":
+        off &= (strength >= LOWEST) | (record.adjacency != 0)
+        limit = MAX_EDGES
+    else:  # scores of absent edges mean little: twice the learned ones will do
+        off &= (strength > strength.min()) | (record.adjacency != 0)
+        limit = min(MAX_EDGES, int(2 * record.adjacency.sum() + 5))
+    found = np.argwhere(off)
+    strongest = np.argsort(-strength[off], kind="stable")[:limit]
+    return [(int(i), int(j)) for i, j in found[strongest]]
+
+
+def slider_levels(record: RunRecord, edges: list[Edge]) -> list[float]:
+    """Thresholds that the slider stops at, ascending."""
+    strengths = [float(record.strengths[edge]) for edge in edges]
+    if record.word == "score":
+        return sorted(set(strengths)) or [0.0]
+    lowest = min(strengths) if len(edges) == MAX_EDGES else LOWEST
+    return [k / 100 for k in range(int(np.ceil(100 * lowest)), 100)] or [lowest]
+
+
+def shades(record: RunRecord) -> Array:  # (n, n) in [0, 1]
+    """How dark to draw each edge: its probability, or its score on a logarithmic scale."""
+    if record.word == "probability":
+        return record.strengths
+    logs = np.log1p(np.maximum(record.strengths - min(record.strengths.min(), 0.0), 0.0))
+    return logs / max(float(logs.max()), 1e-12)
+
+
+def short_label(name: str, limit: int = 18) -> str:
+    """The name, or its two ends where it is long.
+
+    Example:
+        >>> short_label("systolic blood pressure, morning")
+        'systolic b…morning'
+    """
+    flat = " ".join(name.split()) or "·"
+    return flat if len(flat) <= limit else f"{flat[: limit - 8]}…{flat[-7:]}"
+
+
+def _start(record: RunRecord, edges: list[Edge], levels: list[float]) -> int:
+    """The slider's first position: what is learned, or as many edges as can be told apart."""
+    legible = _legible(record)
+    wanted = record.threshold
+    if len(edges) > legible:
+        wanted = max(wanted, float(record.strengths[edges[legible]]) + 1e-6)
+    at = int(np.searchsorted(levels, wanted - 1e-9))
+    return min(at, len(levels) - 1)
+
+
+def _legible(record: RunRecord) -> int:
+    """How many edges a drawing of so many nodes can hold."""
+    return int(max(40, 2.0 * len(record.names)))
+
+
+def _note(record: RunRecord, edges: list[Edge], *, raised: bool) -> str:
+    learned = int(record.adjacency.sum())
+    parts = []
+    if raised and learned > _legible(record):
+        parts.append(f"The learned graph has {learned} edges; the strongest are shown at first.")
+    if len(edges) == MAX_EDGES:
+        parts.append(f"Only the strongest {MAX_EDGES} edges can be shown.")
+    return " ".join(parts)
+
+
+def _place(record: RunRecord, edges: list[Edge]) -> dict[str, Any]:
+    """Pixels of nodes, labels and bows."""
+    many = len(record.names) > 60
+    font = 12 if many else 14
+    labels = [short_label(name, 12 if many else 18) for name in record.names]
+    wide = [max(44.0, 22 + 0.6 * font * _columns(label)) for label in labels]
+    slot = max(wide) + 30
+    grid = layered(_skeleton(record, edges), record.causal_order)
+    n_rows = int(grid[:, 1].max()) + 1
+    row = 64 if many else float(np.clip(480 / n_rows, 84, 130))
+    points = grid * [slot, row]
+    bow = bends(points, edges[:MAX_BENT], radius=(max(wide) / 2 + 3, font + 4))
+    bow += [0.0] * (len(edges) - len(bow))
+    low, high = _extent(points, edges, bow, wide)
+    points += [18 - low, font + 14]
+    return {
+        "labels": labels,
+        "wide": [round(w, 1) for w in wide],
+        "x": points[:, 0].round(1).tolist(),
+        "y": points[:, 1].round(1).tolist(),
+        "font": font,
+        "size": [round(high - low + 36, 1), round(float(points[:, 1].max()) + font + 14, 1)],
+        "bends": bow,
+    }
+
+
+def _skeleton(record: RunRecord, edges: list[Edge]) -> NDArray[np.bool_]:  # -> (n, n)
+    """The learned edges that decide where nodes stand: all, or the strongest of very many."""
+    kept = np.zeros(record.adjacency.shape, dtype=bool)
+    for i, j in [edge for edge in edges if record.adjacency[edge]][: _legible(record)]:
+        kept[i, j] = True
+    return kept
+
+
+def _extent(
+    points: Array, edges: list[Edge], bow: list[float], wide: list[float]
+) -> tuple[float, float]:
+    """Leftmost and rightmost pixel of nodes and of bows."""
+    half = np.array(wide) / 2
+    ends = [points[:, 0] - half, points[:, 0] + half]
+    if edges:
+        a, b = points[np.array(edges).T]
+        ends.append((a[:, 0] + b[:, 0]) / 2 + np.array(bow) * (a[:, 1] - b[:, 1]))
+    every = np.concatenate(ends)
+    return float(every.min()), float(every.max())
+
+
+def _columns(label: str) -> int:
+    """Width in letters; East Asian characters take about two."""
+    return sum(2 if ord(letter) > 0x2E80 else 1 for letter in label)
+
+
+def _curves(record: RunRecord, wanted: set[Edge]) -> dict[str, Any]:
+    return {
+        f"{curve.source},{curve.target}": [_rounded(curve.grid, 5), _rounded(curve.values, 5)]
+        for curve in record.curves
+        if (curve.source, curve.target) in wanted
+    }
+
+
+def _history(record: RunRecord) -> dict[str, Any] | None:
+    """The training curve as one panel per column, a line per replica."""
+    columns = {
+        name: values
+        for name, values in record.history.items()
+        if values and all(v is None or isinstance(v, (int, float)) for v in values)
+    }
+    if not columns:
+        return None
+    rows = len(next(iter(columns.values())))
+    axis = next((name for name in ("epoch", "step") if name in columns), None)
+    steps = columns.pop(axis) if axis else list(range(1, rows + 1))
+    replicas = columns.pop("replica", [0] * rows)
+    lines = []
+    for replica in sorted(set(replicas)):
+        rows_of = [k for k in range(rows) if replicas[k] == replica]
+        rows_of = rows_of[:: max(1, -(-len(rows_of) // MAX_STEPS))]
+        lines.append(rows_of)
+    panels = [
+        {
+            "title": PANELS.get(name, name),
+            "lines": [
+                [
+                    [steps[k] for k in line if values[k] is not None],
+                    [_rounded(values[k], 5) for k in line if values[k] is not None],
+                ]
+                for line in lines
+            ],
+        }
+        for name, values in columns.items()
+    ]
+    return {"axis": axis or "step", "panels": panels}
+
+
+def _rounded(value: Any, digits: int = 4) -> Any:
+    """Floats with so many significant digits, however deep they are nested."""
+    if value is None:
+        return None
+    if isinstance(value, np.ndarray):
+        return _rounded(value.tolist(), digits)
+    if isinstance(value, list):
+        return [_rounded(item, digits) for item in value]
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,125 @@
+"""The written parts of the page: facts, cautions, settings; every word of the user escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..experiments import Diagnostics, RunRecord
+
+__all__ = ["sections"]
+
+
+def sections(record: RunRecord) -> dict[str, str]:
+    """Markup by the name of its place in the template."""
+    n = len(record.names)
+    return {
+        "title": f"Causal graph of {n} variables",
+        "subtitle": _subtitle(record),
+        "facts": _facts(record),
+        "word": record.word,
+        "words": "scores" if record.word == "score" else "probabilities",
+        "meaning": _meaning(record),
+        "heat_note": _heat_note(record),
+        "size": "large" if n > 60 else "small",
+        "diagnostics": _diagnostics(record.diagnostics, n_points=len(record.points)),
+        "settings": _table(record.settings),
+        "versions": _table(record.versions),
+        "hide_samples": "" if len(record.samples) else "hidden",
+        "hide_ancestors": "hidden" if record.ancestor_probabilities is None else "",
+        "hide_history": "" if any(record.history.values()) else "hidden",
+    }
+
+
+def _subtitle(record: RunRecord) -> str:
+    found = record.diagnostics
+    parts = [f"learned by {record.learner} from {found.rows:,} rows"]
+    if record.seconds is not None:
+        parts.append(f"in {_duration(record.seconds)}")
+    if record.created:
+        parts.append(f"on {record.created[:10]}")
+    return escape(" ".join(parts))
+
+
+def _duration(seconds: float) -> str:
+    """Example:
+    >>> _duration(0.31), _duration(75)
+    ('0.3 s', '1 min 15 s')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def _facts(record: RunRecord) -> str:
+    learned = record.adjacency != 0
+    alone = int((~(learned.any(0) | learned.any(1))).sum())
+    facts = [
+        ("variables", f"{len(record.names)}"),
+        ("edges learned", f"{int(learned.sum())}"),
+        ("without any edge", f"{alone}"),
+    ]
+    if record.edge_probabilities is not None:
+        facts.append(("edges expected", f"{record.edge_probabilities.sum():.1f}"))
+        off = record.edge_probabilities[~np.eye(len(learned), dtype=bool)]
+        facts.append(("pairs undecided (0.1 to 0.9)", f"{int(((off > 0.1) & (off < 0.9)).sum())}"))
+    return "".join(
+        f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for name, value in facts
+    )
+
+
+def _meaning(record: RunRecord) -> str:
+    if record.word == "probability":
+        return (
+            "An edge’s <em>probability</em> is the share of the learned posterior in which that "
+            "edge exists and points that way. <em>Expected precision</em> is the mean "
+            "probability of the edges shown: how many of them would be right if the "
+            "probabilities were."
+        )
+    return (
+        f"{escape(record.learner)} gives <em>scores</em>: they rank edges, a higher score being "
+        "more certain, but they are no probabilities, so no expected precision can be named. "
+        "For probabilities fit VIDPDAG."
+    )
+
+
+def _heat_note(record: RunRecord) -> str:
+    scale = "" if record.word == "probability" else " Colours are on a logarithmic scale."
+    return f"Row causes column. Variables are in causal order, causes first.{scale}"
+
+
+def _diagnostics(found: Diagnostics, *, n_points: int) -> str:
+    notes = found.notes or ["Nothing unusual was found in the columns."]
+    items = [*notes, *([_sorted(found.sortability)] if found.sortability else [])]
+    items.append(
+        f"This file holds {n_points} of the {found.rows:,} rows, drawn as dots; mind that before "
+        "you share it."
+    )
+    return _list(items)
+
+
+def _sorted(verdict: str) -> str:
+    return f"Along the learned graph: {verdict} The learner itself works on standardised columns."
+
+
+def _list(items: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
+
+
+def _table(values: Mapping[str, Any]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(str(name))}</th><td>{escape(_shown(value))}</td></tr>'
+        for name, value in values.items()
+    )
+    return f"<table class='plain'><tbody>{rows}</tbody></table>"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
