@@ -61,7 +61,7 @@ def main() -> NoReturn:
     """
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        app()
+        app(prog_name="dpdag")
     except KeyboardInterrupt:
         _leave("Interrupted; nothing was written.", INTERRUPTED)
     except (ValueError, OSError, ImportError, MemoryError, SafetensorError) as error:
@@ -88,10 +88,16 @@ def _line(error: BaseException) -> str:
     """The error in one line; keyword arguments it offers are given as options."""
     if isinstance(error, MemoryError) or "not enough memory" in str(error):
         return "The data does not fit into memory; take fewer rows (--max-rows) or columns."
+    number = _errno(error)
+    if number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return f"{os.strerror(number)}. Nothing was written; free space or choose another --out."
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-        way_out = " Nothing was written; free space or choose another --out." if full else ""
-        return f"{where}{error.strerror}.{way_out}"
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = " ".join(str(error).split())
     return re.sub(r"\b(encoding|separator|decimal)=('[^']*')", r"--\1 \2", text)
+
+
+def _errno(error: BaseException) -> int | None:
+    """The system's number of an error; safetensors gives it in words."""
+    said = re.search(r"os error (\d+)", str(error)) if isinstance(error, SafetensorError) else None
+    return int(said[1]) if said else getattr(error, "errno", None)

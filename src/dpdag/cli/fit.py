@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -119,11 +120,9 @@ def fit(
     reading = Reading(separator, decimal, encoding)
     chosen = settings(set_ or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
-        table = load(
-            data, reading, text=text, missing=missing.value, max_rows=max_rows, seed=seed
-        )
+        table = load(data, reading, text=text, missing=missing.value, max_rows=max_rows, seed=seed)
         said = known(
-            list(table.frame),
+            table.names,
             forbid=forbid or [],
             require=require or [],
             tiers=tiers,
@@ -149,14 +148,11 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     if columns > MANY_COLUMNS:
         message += " (many columns: this may take long; --set pns=additive narrows the search)"
     own_bar = hasattr(model, "verbose")
-    if own_bar or not console.is_terminal:
+    if own_bar and console.is_terminal:
         console.print(message, soft_wrap=True, highlight=False)
     start = time.perf_counter()
-    if own_bar:
+    with nullcontext() if own_bar else console.status(message):
         model.fit(table.frame)
-    else:
-        with console.status(message):
-            model.fit(table.frame)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
 
 
@@ -177,9 +173,7 @@ def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
         return
     console = Console()
     summary.show(found, console=console)
-    console.print(
-        f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False
-    )
+    console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
 
 
 def _json(found: dict[str, Any]) -> str:

@@ -33,7 +33,7 @@ def build(
         if key not in parameters:
             hint = suggest(key, list(parameters))
             raise ValueError(f"{type(learner).__name__} has no setting {key!r} (--set).{hint}")
-    own = {"random_state": seed, "knowledge": knowledge}
+    own: dict[str, Any] = {"random_state": seed, "knowledge": knowledge}
     if missing == "impute":
         if "missing" not in parameters:
             takers = [name for name, kind in LEARNERS.items() if _imputes(kind)] or ["none yet"]
@@ -108,7 +108,9 @@ def known(
 
 
 def _expanded(edges: Iterable[tuple[Any, Any]], stand_ins: Any) -> list[tuple[str, str]]:
-    return [(a, b) for source, target in edges for a in stand_ins(source) for b in stand_ins(target)]
+    return [
+        (a, b) for source, target in edges for a in stand_ins(source) for b in stand_ins(target)
+    ]
 
 
 def _edge(word: str, columns: Sequence[str]) -> tuple[str, str]:

@@ -73,7 +73,8 @@ def list_parts(
 
 
 def _learners() -> dict[str, str]:
-    return {name: inspect.getdoc(kind).split("\n")[0] for name, kind in LEARNERS.items()}
+    documents = {name: inspect.getdoc(kind) or "" for name, kind in LEARNERS.items()}
+    return {name: text.partition("\n")[0] for name, text in documents.items()}
 
 
 def _datasets() -> dict[str, str]:

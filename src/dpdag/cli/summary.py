@@ -45,7 +45,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "causal_order": [record.names[k] for k in record.causal_order],
         "settings": record.settings,
     }
-    if table.truth is not None and list(table.frame) == table.truth.names:
+    if table.truth is not None and table.names == table.truth.names:
         found["truth"] = _against(record.adjacency, table.truth.adjacency)
     return found
 
@@ -65,7 +65,10 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
     if found["diagnostics"]["sortability"]:
-        print_(f"[bold]Scales[/]    {escape(found['diagnostics']['sortability'])}")
+        print_(
+            f"[bold]Scales[/]    {escape(found['diagnostics']['sortability'])} "
+            "(Along the learned graph; columns were standardised before learning.)"
+        )
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
     print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
     if "truth" in found:
@@ -107,5 +110,5 @@ def _against(learned: np.ndarray, truth: np.ndarray) -> dict[str, int]:  # (n, n
 def _compared(truth: dict[str, int]) -> str:
     return (
         f"of the {truth['edges']} edges of the published graph {truth['found']} were found, "
-        f"{truth['reversed']} reversed; {truth['other']} learned edges are not in it"
+        f"{truth['reversed']} reversed; {truth['other']} of the learned are not in it"
     )

@@ -52,6 +52,11 @@ class Table:
     notes: list[str] = field(default_factory=list)
     truth: datasets.Dataset | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """Of the columns to learn from."""
+        return [str(name) for name in self.frame.columns]
+
 
 def load(
     data: str, reading: Reading, *, text: str, missing: str, max_rows: int, seed: int
@@ -90,7 +95,9 @@ def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
     found = pd.DataFrame(columns)
     text = datasets.text_columns(found)
     if text:
-        raise ValueError(f"{data} has text in {_examples(found, text)}, where the model has numbers.")
+        raise ValueError(
+            f"{data} has text in {_examples(found, text)}, where the model has numbers."
+        )
     return found
 
 
@@ -104,7 +111,8 @@ def _read(data: str, reading: Reading) -> Table:
             raise ValueError(
                 f"{data} is neither a file nor a data set.{hint} See 'dpdag list datasets'."
             ) from None
-        return Table(data, known.frame, *known.X.shape, truth=known)
+        rows, columns = known.X.shape
+        return Table(data, known.frame, rows, columns, truth=known)
     frame = datasets.read(
         file,
         text="keep",
@@ -117,7 +125,8 @@ def _read(data: str, reading: Reading) -> Table:
             f"{data} has one column, {str(frame.columns[0])!r}; a graph needs two. If it has "
             "more, name the character between them with --separator."
         )
-    return Table(data, frame, *frame.shape)
+    rows, columns = frame.shape
+    return Table(data, frame, rows, columns)
 
 
 def _without_text(table: Table, text: str) -> Table:
