@@ -17,6 +17,7 @@ from ..seeding import numpy_generator
 __all__ = ["Reading", "Table", "load", "matching"]
 
 MAX_LEVELS = 20
+MIN_ROWS = 5
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 
 
@@ -71,12 +72,12 @@ def load(
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
     """
-    table = _read(data, reading)
-    table = _without_text(table, text)
-    table = _informative(table)
+    table = _informative(_without_text(_read(data, reading), text))
     table = _complete(table, missing)
-    _check_size(table)
-    return _thinned(table, max_rows, seed)
+    _check_rows(table)
+    table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
+    _check_columns(table)
+    return table
 
 
 def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
@@ -170,26 +171,30 @@ def _complete(table: Table, missing: str) -> Table:
         frame = table.frame.dropna(ignore_index=True)
         lost = len(table.frame) - len(frame)
         note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
-        return _informative(replace(table, frame=frame, notes=[*table.notes, note]))
+        return replace(table, frame=frame, notes=[*table.notes, note])
     raise ValueError(
         f"{table.source} misses values in {where}; fill them while learning with "
         "--missing impute or leave such rows out with --missing drop."
     )
 
 
-def _check_size(table: Table) -> None:
-    rows, columns = table.frame.shape
-    if columns < 2:
+def _check_rows(table: Table) -> None:
+    rows = len(table.frame)
+    if rows < MIN_ROWS:
+        way_out = ", or use --missing impute instead of drop" if rows < table.rows else ""
+        raise ValueError(
+            f"{table.source} has {rows} usable rows; at least {MIN_ROWS} are needed, and hundreds "
+            f"to learn anything: add observations{way_out}."
+        )
+
+
+def _check_columns(table: Table) -> None:
+    names = table.names
+    if len(names) < 2:
         gone = _some([f"{name!r} ({reason})" for name, reason in table.dropped.items()])
-        left = "no columns" if columns == 0 else f"only the column {str(table.frame.columns[0])!r}"
+        left = f"only the column {names[0]!r}" if names else "no columns"
         raise ValueError(
             f"{table.source} has {left} to learn from; a graph needs two. Left out: {gone}."
-        )
-    if rows < 5:
-        raise ValueError(
-            f"{table.source} has {rows} usable rows; at least 5 are needed, and hundreds to "
-            "learn anything: add observations"
-            + (", or use --missing impute instead of drop." if rows < table.rows else ".")
         )
 
 
@@ -204,7 +209,7 @@ def _thinned(table: Table, max_rows: int, seed: int) -> Table:
         "which takes longer."
     )
     frame = table.frame.iloc[drawn].reset_index(drop=True)
-    return _informative(replace(table, frame=frame, notes=[*table.notes, note]))
+    return replace(table, frame=frame, notes=[*table.notes, note])
 
 
 def _examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
