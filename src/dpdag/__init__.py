@@ -2,7 +2,7 @@
 
 from . import datasets, metrics, selection
 from .distributions import DPDAG, DAGDistribution, Knowledge
-from .learners import CAM, VIDPDAG, load
+from .learners import CAM, VIDPDAG, ExactPosterior, fit_many, grid_search, load
 
 __version__ = "0.1.0"
 
@@ -11,9 +11,12 @@ __all__ = [
     "DPDAG",
     "VIDPDAG",
     "DAGDistribution",
+    "ExactPosterior",
     "Knowledge",
     "__version__",
     "datasets",
+    "fit_many",
+    "grid_search",
     "load",
     "metrics",
     "selection",

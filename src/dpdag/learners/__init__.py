@@ -4,12 +4,28 @@ from pathlib import Path
 
 from .base import DAGLearner, Solution
 from .cam import CAM
+from .exact_posterior import ExactPosterior
+from .many import PAPER_GRID, Fit, fit_many, grid_search
 from .storage import load_learner
 from .vi_dp_dag import VIDPDAG
 
-__all__ = ["CAM", "LEARNERS", "VIDPDAG", "DAGLearner", "Solution", "load"]
+__all__ = [
+    "CAM",
+    "LEARNERS",
+    "PAPER_GRID",
+    "VIDPDAG",
+    "DAGLearner",
+    "ExactPosterior",
+    "Fit",
+    "Solution",
+    "fit_many",
+    "grid_search",
+    "load",
+]
 
-LEARNERS: dict[str, type[DAGLearner]] = {kind.__name__: kind for kind in (CAM, VIDPDAG)}
+LEARNERS: dict[str, type[DAGLearner]] = {
+    kind.__name__: kind for kind in (CAM, ExactPosterior, VIDPDAG)
+}
 
 
 def load(folder: str | Path) -> DAGLearner:

@@ -21,7 +21,7 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..registry import suggest
-from ..scm import Mechanisms, StructuralModel
+from ..scm import Mechanisms, MonotoneColumns, StructuralModel
 from ..scm.plot import draw_graph
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
@@ -66,6 +66,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         history_: DataFrame of the training curve.
         model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
+        columns_: The transformation of the columns that ``model_`` works on, None for none.
     """
 
     min_rows: ClassVar[int] = 5
@@ -73,6 +74,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     pns: Any = None
     prune: bool | float = False
     random_state: Any = None
+    columns_: MonotoneColumns | None = None
 
     @abstractmethod
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
@@ -93,18 +95,24 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> Array:  # (m, n) -> (m, n)
         """Every column's value from its learned parents; roots get their mean."""
-        return self._original(self._fitted().predict(self._standard_units(X)))
+        model = self._fitted()
+        return self._original(model.predict(self._model_units(self._validate(X, reset=False))))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
-        return float(self._fitted().log_likelihood(self._standard_units(X)).mean())
+        model = self._fitted()
+        values = self._validate(X, reset=False)
+        density = model.log_likelihood(self._model_units(values)).mean()
+        if self.columns_ is not None:  # of the columns themselves, not of their images
+            density = density + self.columns_.log_slope(self._standard_units(values)).mean()
+        return float(density)
 
     def impute(self, X: Any) -> Array:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
         model = self._fitted()
         values = validated(self, X, reset=False)
-        x = torch.from_numpy((values - self.location_) / self.scale_)
-        return np.where(np.isnan(values), self._original(model.impute(x)), values)
+        filled = self._original(model.impute(self._model_units(values)))
+        return np.where(np.isnan(values), filled, values)
 
     def sample(
         self, n_samples: int = 1, do: Mapping[Any, float] | None = None, random_state: Any = None
@@ -117,7 +125,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def counterfactual(self, X: Any, do: Mapping[Any, float]) -> Array:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
         model = self._fitted()
-        return self._original(model.counterfactual(self._standard_units(X), do=self._do(do)))
+        x = self._model_units(self._validate(X, reset=False))
+        return self._original(model.counterfactual(x, do=self._do(do)))
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:
@@ -202,6 +211,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.adjacency_ = adjacency.numpy().astype(int)
         self.causal_order_ = order.numpy()
         self.history_ = pd.DataFrame(solution.history)
+        x = x if self.columns_ is None else self.columns_(x)
         mechanisms = self._mechanisms(x, adjacency)
         self.model_ = StructuralModel(adjacency, mechanisms, residuals=x - mechanisms(x))
 
@@ -214,14 +224,21 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         check_is_fitted(self, "model_")
         return self.model_
 
-    def _standard_units(self, X: Any) -> Tensor:  # (m, n) -> (m, n)
-        return torch.from_numpy((self._validate(X, reset=False) - self.location_) / self.scale_)
+    def _standard_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
+        return torch.from_numpy((values - self.location_) / self.scale_)
+
+    def _model_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
+        """Standardised, and transformed where the model works on transformed columns."""
+        x = self._standard_units(values)
+        return x if self.columns_ is None else self.columns_(x)
 
     def _original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
+        """Back from the model's units."""
+        x = x if self.columns_ is None else self.columns_.inverse(x)
         return x.numpy() * self.scale_ + self.location_
 
     def _do(self, do: Mapping[Any, float] | None) -> dict[int, float]:
-        """Interventions by column index, in standardised units."""
+        """Interventions by column index, in the model's units."""
         position = {name: k for k, name in enumerate(self._names(self.n_features_in_))}
         held = {}
         for name, value in (do or {}).items():
@@ -229,7 +246,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
                 known = [str(other) for other in position]
                 raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
             k = position[name]
-            held[k] = float((value - self.location_[k]) / self.scale_[k])
+            row = np.array(self.location_, dtype=float)
+            row[k] = value
+            held[k] = float(self._model_units(row[None])[0, k])
         return held
 
 

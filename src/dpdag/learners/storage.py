@@ -21,7 +21,13 @@ from ..distributions import PERMUTATIONS, Constraints, DAGDistribution, DAGMixtu
 from ..distributions.edges import EdgeDistribution
 from ..evidence.splines import SplineBasis
 from ..mechanisms import FrozenMLP
-from ..scm import AdditiveMechanisms, StructuralModel
+from ..scm import (
+    AdditiveMechanisms,
+    GPMechanisms,
+    LinearMechanisms,
+    MonotoneColumns,
+    StructuralModel,
+)
 
 __all__ = ["load_learner", "save_learner"]
 
@@ -35,7 +41,10 @@ RECORDS: dict[str, type[Any]] = {
         AdditiveMechanisms,
         Constraints,
         Knowledge,
+        LinearMechanisms,
+        MonotoneColumns,
         FrozenMLP,
+        GPMechanisms,
         SplineBasis,
         StructuralModel,
     )

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ..distributions import DPDAG, Constraints
+from ..distributions import DPDAG, Constraints, DAGMixture
+from ..evidence.additive import AdditiveEvidence
 from ..mechanisms import MECHANISMS, Mechanism
-from ..objectives import ELBO, LIKELIHOODS, FixedGraph, Likelihood
+from ..objectives import ELBO, LIKELIHOODS, FixedGraph
+from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
-from ..seeding import derive_seed
+from ..search import greedy, subsamples
+from ..seeding import derive_seed, torch_generator
 from ..training import Data, Epoch, Outcome, Schedule, train
 
-__all__ = ["Design", "Hyper", "Replicas", "fit_replicas", "refit_mechanism"]
+__all__ = [
+    "Design",
+    "Hyper",
+    "Replicas",
+    "fit_replicas",
+    "posterior",
+    "refit_mechanism",
+    "search_orders",
+    "take_replicas",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class Hyper:
     edge_learning_rate: float
     kl_weight: float
     edge_prior: float
+    edge_start: float = 0.5
     seed: int = 0
 
 
@@ -56,9 +70,24 @@ class Replicas:
 
     dags: DPDAG
     mechanism: Mechanism
-    likelihood: Likelihood
     outcome: Outcome
-    data: Data
+    held_out: Tensor  # (r,) reconstruction loss on the validation rows
+
+    def take(self, which: slice) -> Replicas:
+        """Some of the fits, as a batch of their own on the CPU."""
+        outcome = self.outcome._replace(
+            validation=self.outcome.validation[which].cpu(),
+            history=[
+                {name: value[which].cpu() for name, value in row.items()}
+                for row in self.outcome.history
+            ],
+        )
+        return Replicas(
+            take_replicas(self.dags, which),
+            take_replicas(self.mechanism, which),
+            outcome,
+            self.held_out[which].cpu(),
+        )
 
     def history(self) -> list[dict[str, Any]]:
         """One row per epoch and replica."""
@@ -94,6 +123,12 @@ def fit_replicas(
         callbacks, checkpoint, checkpoint_every, resume_from: Passed to the training loop.
     """
     r, n, device = len(hypers), x.shape[-1], torch.device(design.device)
+    require_memory(
+        _memory(r, n, x.shape[-2], design),
+        what=f"Training {r} fit{'s' if r > 1 else ''} of {n} nodes",
+        way_out="lower 'n_restarts' or 'hidden_units', or use fewer columns",
+        device=design.device,
+    )
     streams = [torch.Generator(device).manual_seed(derive_seed(h.seed, "train")) for h in hypers]
     weights = [torch.Generator().manual_seed(derive_seed(h.seed, "weights")) for h in hypers]
     dags = DPDAG(
@@ -104,6 +139,9 @@ def fit_replicas(
         batch_shape=(r,),
         knowledge=constraints,
     )
+    with torch.no_grad():
+        start = torch.tensor([h.edge_start for h in hypers]).logit()
+        dags.edge_logits.add_(start[:, None, None])
     if orders is not None:
         start_at(dags, orders)
     mechanism = MECHANISMS[design.mechanism](
@@ -138,7 +176,9 @@ def fit_replicas(
         callbacks=callbacks,
         resume_from=resume_from,
     )
-    return Replicas(dags, mechanism, likelihood, outcome, data)
+    kl = setting["kl_weight"].to(device) * objective.kl()
+    held_out = (outcome.validation - kl).detach()
+    return Replicas(dags, mechanism, outcome, held_out)
 
 
 def refit_mechanism(
@@ -172,6 +212,26 @@ def refit_mechanism(
         generators=[torch.Generator(device).manual_seed(derive_seed(hyper.seed, "refit"))],
     )
     return mechanism
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def take_replicas(module: Module, which: slice) -> Module:
+    """A copy of a module with some of its replicas, on the CPU and without gradients."""
+    part = copy.deepcopy(module).cpu().requires_grad_(False)
+    for parameter in part.parameters():
+        parameter.data = parameter.data[which].clone()
+    return part
+
+
+def _memory(r: int, n: int, rows: int, design: Design) -> float:
+    """Bytes a fit needs: weights with gradients, moments and copies, noise of an epoch, data."""
+    h = design.hidden_units if design.mechanism == "mlp" else 1
+    weights = 9.0 * r * n * (n * h + h * h)
+    noise = 3.0 * r * n * n * max(1, rows // design.batch_size)
+    activations = 8.0 * r * n * h * min(design.batch_size, rows)
+    return 4.0 * (weights + noise + activations + 3.0 * r * n * rows)
 
 
 def start_at(dags: DPDAG, orders: Tensor, *, spread: float = 8.0) -> None:  # (r, n)
@@ -211,3 +271,34 @@ def _rate_of(parameter: str) -> str:
     if parameter == "dags.edge_logits":
         return "edge_learning_rate"
     return "learning_rate"
+
+
+def posterior(replicas: Replicas, combine: str) -> DAGMixture:
+    """The trained distributions as one, on the CPU and without gradients."""
+    dags = replicas.dags
+    loss = replicas.outcome.validation
+    usable = loss.isfinite()
+    weights = usable / usable.sum()
+    if combine == "best":
+        weights = torch.nn.functional.one_hot(loss.argmin(), len(loss)).float()
+    kept = weights > 0
+    for parameter in dags.parameters():
+        parameter.data = parameter.data[kept]
+    return DAGMixture(dags(), weights[kept])
+
+
+def search_orders(
+    x: Tensor,  # (rows, n)
+    constraints: Constraints,
+    n_orders: int,
+    *,
+    random_state: Any,
+) -> Tensor:  # (n_orders, n)
+    """Orders of greedy additive searches: on all rows, and on resamples for the others."""
+    orders = greedy(AdditiveEvidence(x), constraints=constraints).order[None]
+    if n_orders == 1:
+        return orders
+    generator = torch_generator(random_state, "bootstrap orders")
+    weights = subsamples(len(x), n_orders - 1, generator=generator)
+    others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
+    return torch.cat([orders, others])

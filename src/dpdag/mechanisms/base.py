@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Self
 
 from torch import Tensor, nn
 
@@ -28,13 +26,6 @@ class Mechanism(nn.Module, ABC):
     @abstractmethod
     def freeze(self, adjacency: Tensor) -> Callable[[Tensor], Tensor]:  # (n, n) bool
         """The first replica's functions on a given graph, (rows, n) -> (rows, n), as plain data."""
-
-    def replica(self, k: int) -> Self:
-        """A copy of one replica's functions."""
-        one = copy.deepcopy(self)
-        for parameter in one.parameters():
-            parameter.data = parameter.data[k : k + 1].clone()
-        return one
 
 
 MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism")

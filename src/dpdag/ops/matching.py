@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,15 @@ class _Sinkhorn(torch.autograd.Function):
     def forward(ctx: Any, log_alpha: Tensor, tolerance: float, max_iterations: int) -> Tensor:
         # The matrix is exp(X + u 1ᵀ + 1 vᵀ); only the two vectors change.
         u = -log_alpha.logsumexp(-1, keepdim=True)
-        for iteration in range(max_iterations):
+
+        def scale_both(u: Tensor) -> Tensor:
             v = -(log_alpha + u).logsumexp(-2, keepdim=True)
-            new_u = -(log_alpha + v).logsumexp(-1, keepdim=True)
-            if iteration % 5 == 4 and bool(((u - new_u).expm1().abs() < tolerance).all()):
-                break
-            u = new_u
+            return -(log_alpha + v).logsumexp(-1, keepdim=True)
+
+        def close(u: Tensor, new: Tensor) -> Tensor:  # of row sums to one, for each matrix
+            return ((u - new).expm1().abs() < tolerance).all(-2, keepdim=True)
+
+        u = _fixed_point(scale_both, u, close, max_iterations)
         # A softmax applies v: columns sum to one and nothing overflows, converged or not.
         P = (log_alpha + u).softmax(-2)
         ctx.save_for_backward(P)
@@ -41,14 +45,33 @@ class _Sinkhorn(torch.autograd.Function):
         rows, columns = weighted.sum(-1, keepdim=True), weighted.sum(-2, keepdim=True)
         mass = P.sum(-1, keepdim=True).clamp_min(torch.finfo(P.dtype).tiny)
         scale = weighted.abs().sum((-2, -1), keepdim=True)
-        a = rows / mass
-        for iteration in range(ctx.max_iterations):
-            b = columns - a.mT @ P
-            new_a = (rows - P @ b.mT) / mass
-            if iteration % 5 == 4 and bool(((a - new_a).abs() <= ctx.tolerance * scale).all()):
+
+        def solve_both(a: Tensor) -> Tensor:
+            return (rows - P @ (columns - a.mT @ P).mT) / mass
+
+        def close(a: Tensor, new: Tensor) -> Tensor:
+            return ((a - new).abs() <= ctx.tolerance * scale).all(-2, keepdim=True)
+
+        a = _fixed_point(solve_both, rows / mass, close, ctx.max_iterations)
+        return P * (grad - a - (columns - a.mT @ P)), None, None
+
+
+def _fixed_point(
+    update: Callable[[Tensor], Tensor],
+    value: Tensor,  # (*, n, 1)
+    close: Callable[[Tensor, Tensor], Tensor],  # two values -> (*, 1, 1) bool
+    max_iterations: int,
+) -> Tensor:
+    """Repeat an update until it changes nothing; each matrix of a batch stops on its own."""
+    done = torch.zeros_like(value[..., :1, :], dtype=torch.bool)
+    for iteration in range(max_iterations):
+        new = update(value)
+        if iteration % 5 == 4:  # a check costs passes and, on a GPU, a synchronisation
+            done = done | close(value, new)
+            if bool(done.all()):
                 break
-            a = new_a
-        return P * (grad - a - b), None, None
+        value = torch.where(done, value, new)
+    return value
 
 
 def sinkhorn(

@@ -1,12 +1,19 @@
 """What a graph with fitted mechanisms can answer: predictions, interventions, counterfactuals."""
 
 from .additive import AdditiveMechanisms, fit_additive
+from .gp import GPMechanisms, fit_gp
+from .linear import LinearMechanisms, fit_linear
 from .model import Mechanisms, StructuralModel
+from .units import MonotoneColumns
 
 __all__ = [
     "AdditiveMechanisms",
+    "GPMechanisms",
+    "LinearMechanisms",
     "Mechanisms",
-    "NetworkMechanisms",
+    "MonotoneColumns",
     "StructuralModel",
     "fit_additive",
+    "fit_gp",
+    "fit_linear",
 ]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_graph"]
 
-ROW = 0.8  # distance of two rows, where that of two columns is one
+MAX_BENT = 500  # in denser pictures no edge can avoid all nodes
 INK, PAPER, RIM = "#1b2330", "#eef2f8", "#52617a"
 
 
@@ -49,49 +49,80 @@ def draw_graph(
         >>> matplotlib.pyplot.close(axes.figure)
     """
     pyplot = _pyplot()
-    from matplotlib.patches import FancyArrowPatch
-
     edges = np.asarray(adjacency) != 0
     weight = edges.astype(np.float64) if strengths is None else np.asarray(strengths)
     shown = edges if threshold is None else (weight >= threshold) & ~np.eye(len(edges), dtype=bool)
-    grid = layered(edges, order)
-    points = grid * [1, -ROW]
-    if ax is None:
-        size = np.ptp(points, axis=0) * 1.25 + [1.6, 1.2]
-        _, ax = pyplot.subplots(figsize=np.clip(size, 2.5, 24), layout="constrained")
     pairs = sorted(((int(i), int(j)) for i, j in np.argwhere(shown)), key=lambda e: weight[e])
+    labels = [_broken(name) for name in names]
+    points = layered(edges, order) * [1, -1]
+    slots, rows = np.ptp(points, axis=0).tolist()
+    font = float(np.clip(13 - 0.5 * slots, 5, 10))
+    # inches of a column and of a row, so that neighbours do not touch
+    wide = 0.0085 * font * max(len(line) for text in labels for line in text.split("\n"))
+    column, row = wide + 0.55, 0.09 * font
+    if ax is None:
+        size = (max(column * (slots + 1) + 0.9, 2.5), max(row * (rows + 1), 1.8))
+        _, ax = pyplot.subplots(figsize=size, layout="constrained")
+    boxes = _boxes(ax, points, labels, font)
     scale = _shades(pyplot, weight, label)
-    font = float(np.clip(15 - 0.9 * np.ptp(grid[:, 0]), 5, 10))
-    boxes = [
-        ax.text(x, y, _broken(name), ha="center", va="center", color=INK, zorder=3, size=font,
-                parse_math=False,
-                bbox={"boxstyle": "round,pad=0.35,rounding_size=0.9", "fc": PAPER, "ec": RIM})
-        for (x, y), name in zip(points.tolist(), names, strict=True)
-    ]  # fmt: skip
-    for (i, j), bow in zip(pairs, bends(points, pairs, radius=(0.4, 0.2)), strict=True):
-        share = float(scale.norm(weight[i, j])) if strengths is not None else 0.7
-        ax.add_patch(
-            FancyArrowPatch(
-                posA=tuple(points[i]),
-                posB=tuple(points[j]),
-                arrowstyle="-|>",
-                mutation_scale=9 + 4 * share,
-                linewidth=0.8 + 1.8 * share,
-                color=RIM if strengths is None else scale.to_rgba(weight[i, j]),
-                linestyle="-" if edges[i, j] else (0, (4, 3)),
-                # the control point is off the middle by rad of the length, to the other side
-                connectionstyle=f"arc3,rad={-2 * bow:.3f}",
-                shrinkA=0,
-                shrinkB=1,
-                patchA=boxes[i].get_bbox_patch(),
-                patchB=boxes[j].get_bbox_patch(),
-                zorder=2,
-            )
-        )
-    _frame(ax, points)
+    bows = [0.0] * len(pairs)
+    if len(pairs) <= MAX_BENT:
+        radius = (wide / 2 + 0.15, 0.02 * font)
+        bows = bends(points * [column, row], pairs, radius=radius)
+    for edge, bow in zip(pairs, bows, strict=True):
+        share = 0.7 if strengths is None else float(scale.norm(weight[edge]))
+        colour = RIM if strengths is None else scale.to_rgba(weight[edge])
+        _arrow(ax, points, edge, boxes, bow=bow, share=share, color=colour, dashed=not edges[edge])
+    low, high = points.min(0), points.max(0)
+    ax.set(xlim=(low[0] - 0.6, high[0] + 0.6), ylim=(low[1] - 0.4, high[1] + 0.4))
+    ax.axis("off")
     if strengths is not None and pairs:
         ax.figure.colorbar(scale, ax=ax, label=label, shrink=0.6, aspect=25, pad=0.02)
     return ax
+
+
+def _boxes(ax: Axes, points: NDArray[Any], labels: list[str], font: float) -> list[Any]:
+    """The names in round boxes."""
+    look = {"boxstyle": "round,pad=0.35,rounding_size=0.9", "fc": PAPER, "ec": RIM}
+    centre: dict[str, Any] = {"ha": "center", "va": "center", "parse_math": False, "bbox": look}
+    return [
+        ax.text(x, y, text, color=INK, size=font, zorder=3, **centre).get_bbox_patch()
+        for (x, y), text in zip(points.tolist(), labels, strict=True)
+    ]
+
+
+def _arrow(
+    ax: Axes,
+    points: NDArray[Any],
+    edge: tuple[int, int],
+    boxes: list[Any],
+    *,
+    bow: float,
+    share: float,
+    color: Any,
+    dashed: bool,
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+
+    i, j = edge
+    ax.add_patch(
+        FancyArrowPatch(
+            posA=tuple(points[i]),
+            posB=tuple(points[j]),
+            patchA=boxes[i],
+            patchB=boxes[j],
+            shrinkA=0,
+            shrinkB=1,
+            # the control point is off the middle by rad of the length, to the other side
+            connectionstyle=f"arc3,rad={-2 * bow:.3f}",
+            arrowstyle="-|>",
+            mutation_scale=9 + 4 * share,
+            linewidth=0.8 + 1.8 * share,
+            linestyle=(0, (4, 3)) if dashed else "-",
+            color=color,
+            zorder=2,
+        )
+    )
 
 
 def _shades(pyplot: Any, weight: NDArray[Any], label: str) -> Any:
@@ -104,13 +135,6 @@ def _shades(pyplot: Any, weight: NDArray[Any], label: str) -> Any:
     top = float(weight.max()) or 1.0
     norm = Normalize(0, 1) if label == "probability" else SymLogNorm(1, vmin=0, vmax=top)
     return ScalarMappable(norm, dark)
-
-
-def _frame(ax: Axes, points: NDArray[Any]) -> None:
-    low, high = points.min(0), points.max(0)
-    ax.set_xlim(low[0] - 0.7, high[0] + 0.7)
-    ax.set_ylim(low[1] - 0.45, high[1] + 0.45)
-    ax.axis("off")
 
 
 def _broken(name: str, width: int = 14) -> str:

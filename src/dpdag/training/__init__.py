@@ -2,7 +2,7 @@
 
 from .adam import ReplicaAdam
 from .loop import Data, Epoch, Objective, Outcome, Schedule, train
-from .progress import ProgressBar
+from .progress import ProgressBar, Spinner
 
 __all__ = [
     "Data",
@@ -12,5 +12,6 @@ __all__ = [
     "ProgressBar",
     "ReplicaAdam",
     "Schedule",
+    "Spinner",
     "train",
 ]

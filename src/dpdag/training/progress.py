@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from .loop import Epoch
 
-__all__ = ["ProgressBar"]
+__all__ = ["ProgressBar", "Spinner"]
 
 
 class ProgressBar:
@@ -58,3 +58,36 @@ class ProgressBar:
             loss=f"{loss:.4f}",
             edges=f"{edges:.1f}",
         )
+
+
+class Spinner:
+    """Shows that something is at work; nothing outside a terminal.
+
+    Arguments:
+        text: What is being done.
+        enabled: False to be silent in a terminal too.
+    """
+
+    def __init__(self, text: str, *, enabled: bool = True) -> None:
+        self._console = Console(stderr=True)
+        self._enabled = enabled and self._console.is_terminal
+        self._status = self._console.status(text)
+
+    def say(self, line: str) -> None:
+        """Print a line above the spinner."""
+        if self._enabled:
+            self._console.print(line, highlight=False)
+
+    def __enter__(self) -> Self:
+        if self._enabled:
+            self._status.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._enabled:
+            self._status.stop()

@@ -5,9 +5,9 @@ const FONT = { family: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans
 const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
 const HEAT = [[0, "#fafbfc"], [0.1, "#e6f1ec"], [0.3, "#a5d8c0"], [0.5, "#35b779"], [0.7, "#26828e"], [0.85, "#3e4a89"], [1, "#440154"]];
 
-// Plotly reads a little markup in text; names are to be shown as they are.
+// Plotly reads a little markup and formulas in text; names are to be shown as they are.
 function plain(text) {
-  return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  return String(text).replace(/[&<>$]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
 function figures(value) {

@@ -1,0 +1,134 @@
+"""A batch of small bounded maximisations at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+__all__ = ["Ascent", "maximise"]
+
+Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+Value = Callable[[Tensor, Tensor], Tensor]
+
+
+class Ascent(NamedTuple):
+    """Where a batch of maximisations ended.
+
+    Attributes:
+        value: (b,) best values found.
+        point: (b, p) where they were found.
+        inverse_hessian: (b, p, p) curvature estimate of the negated function, to start another.
+    """
+
+    value: Tensor
+    point: Tensor
+    inverse_hessian: Tensor
+
+
+def maximise(
+    objective: Objective,
+    start: Tensor,  # (b, p)
+    *,
+    lower: Tensor,  # (p,) or (b, p)
+    upper: Tensor,  # (p,) or (b, p)
+    inverse_hessian: Tensor,  # (b, p, p)
+    steps: int,
+    tolerance: float = 0.1,
+    value_only: Value | None = None,
+    trust: float = 0.0,
+) -> Ascent:
+    r"""BFGS ascent in a box, each member of the batch on its own path.
+
+    .. math:: p \leftarrow \mathrm{clip}(p + H \nabla f(p)), \qquad H \approx -(\nabla^2 f)^{-1}
+
+    A step that does not raise the value is undone, but its curvature is kept. A member stops when
+    the rise along its gradient is below ``tolerance``. A step that promises less than ``trust`` is
+    a member's last, so its value is enough: no gradient is computed there.
+
+    Arguments:
+        objective: ``(rows, points) -> (values, gradients)``: for the members ``rows`` (k,) at
+            ``points`` (k, p).
+        start: First points; moved into the box.
+        steps: Evaluations of a member after the first, at most.
+        value_only: The values alone, where they are cheaper; needed with ``trust``.
+
+    Example:
+        >>> peak = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
+        >>> def parabola(rows, points):
+        ...     distance = points - peak[rows]
+        ...     return -(distance**2).sum(-1), -2 * distance
+        >>> identity = torch.eye(2).expand(2, 2, 2) / 4
+        >>> box = torch.tensor([5.0, 5.0])
+        >>> found = maximise(parabola, torch.zeros(2, 2), lower=-box, upper=box,
+        ...                  inverse_hessian=identity, steps=20, tolerance=1e-6)
+        >>> found.point.round(decimals=2)
+        tensor([[ 1.,  2.],
+                [ 3., -1.]])
+    """
+    point = start.clamp(lower, upper)
+    lower, upper = lower.expand_as(point), upper.expand_as(point)
+    hessian = inverse_hessian.clone()
+    active = torch.arange(len(point))
+    value, gradient = objective(active, point)
+    for _ in range(steps):
+        step = _direction(point[active], gradient[active], hessian[active], lower, upper, active)
+        rise = (gradient[active] * step).sum(-1)
+        trial = (point[active] + step).clamp(lower[active], upper[active])
+        if value_only is not None:
+            last = (rise > tolerance) & (rise <= trust)
+            _finish(value_only, value, point, active[last], trial[last])
+        go = rise > max(tolerance, trust)
+        active, trial = active[go], trial[go]
+        if not len(active):
+            break
+        trial_value, trial_gradient = objective(active, trial)
+        hessian[active] = _bfgs(
+            hessian[active], trial - point[active], gradient[active] - trial_gradient
+        )
+        better = trial_value > value[active]
+        rows = active[better]
+        point[rows], value[rows] = trial[better], trial_value[better]
+        gradient[rows] = trial_gradient[better]
+        hessian[active[~better]] *= 0.5
+    return Ascent(value, point, hessian)
+
+
+def _finish(value_only: Value, value: Tensor, point: Tensor, rows: Tensor, trial: Tensor) -> None:
+    """Keep the trial points that are better, in place."""
+    if len(rows):
+        trial_value = value_only(rows, trial)
+        better = trial_value > value[rows]
+        value[rows[better]], point[rows[better]] = trial_value[better], trial[better]
+
+
+def _direction(
+    point: Tensor,  # (k, p)
+    gradient: Tensor,  # (k, p)
+    hessian: Tensor,  # (k, p, p)
+    lower: Tensor,
+    upper: Tensor,
+    rows: Tensor,
+) -> Tensor:  # (k, p)
+    """The quasi-Newton step along free coordinates, at most one unit long in each."""
+    low, high = lower[rows], upper[rows]
+    stuck = ((point <= low) & (gradient < 0)) | ((point >= high) & (gradient > 0))
+    free = gradient.masked_fill(stuck, 0)
+    step = torch.einsum("kij,kj->ki", hessian, free).masked_fill(stuck, 0)
+    uphill = (step * free).sum(-1, keepdim=True) > 0
+    diagonal = hessian.diagonal(dim1=-2, dim2=-1)
+    step = torch.where(uphill, step, free * diagonal.abs())
+    return step / step.abs().amax(-1, keepdim=True).clamp(min=1)
+
+
+def _bfgs(hessian: Tensor, step: Tensor, change: Tensor) -> Tensor:  # (k, p, p), (k, p), (k, p)
+    """The BFGS update of an inverse Hessian; left as it is where the curvature is not negative."""
+    curvature = (step * change).sum(-1)
+    valid = curvature > 1e-8
+    scale = 1 / torch.where(valid, curvature, torch.ones_like(curvature))
+    identity = torch.eye(step.shape[-1], dtype=step.dtype)
+    left = identity - scale[:, None, None] * step[:, :, None] * change[:, None, :]
+    updated = left @ hessian @ left.mT + scale[:, None, None] * step[:, :, None] * step[:, None, :]
+    return torch.where(valid[:, None, None], updated, hessian)

@@ -1,0 +1,91 @@
+"""Runs of additions: many parents together may explain what no single one does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .climb import Climb, Move
+
+__all__ = ["explore"]
+
+_PATIENCE = 8  # additions without a better total that end a run
+_DIP = 12.0  # nats below the best total that end a run
+_CUT = 40.0  # nats that turning round one descendant may cost
+
+
+def explore(climb: Climb, *, shortlist: int) -> bool:
+    """Try a run of additions to each weakly explained child; whether any was worth it.
+
+    A run goes on while it has found something better within the last few steps. Descendants that
+    cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
+    ordinary moves that follow.
+    """
+    weak = climb.evidence.weakly_explained(climb.value.numpy())
+    improved = False
+    for child in np.flatnonzero(weak & ~climb.explored).tolist():
+        climb.explored[child] = True
+        move = _run(climb, child, shortlist=max(1, shortlist // 2))
+        if move is not None and climb.apply(move):
+            climb.explored[child] = improved = True
+    return improved
+
+
+def _run(climb: Climb, child: int, *, shortlist: int) -> Move | None:
+    cost, cuts = _costs(climb, child)
+    first = climb.parents(child)
+    parents, best = first, None
+    best_total = total = float(climb.value[child]) - climb.penalty * int(parents.sum())
+    patience = _PATIENCE
+    while patience and total > best_total - _DIP and int(parents.sum()) < climb.max_parents:
+        added = _best_addition(climb, child, parents, cost=cost, shortlist=shortlist)
+        if added is None:
+            break
+        parents, value = added
+        new = (parents & ~first).numpy()
+        total = value - climb.penalty * int(parents.sum()) - float(cost[new].sum())
+        patience -= 1
+        if total > best_total + 1e-6:
+            best, best_total, patience = parents, total, _PATIENCE
+    if best is None:
+        return None
+    inserted = (best & ~first).nonzero()[:, 0].tolist()
+    remove = sorted({edge for node in inserted for edge in cuts.get(node, [])})
+    return Move(best_total, remove, [(node, child) for node in inserted])
+
+
+def _costs(climb: Climb, child: int) -> tuple[np.ndarray, dict[int, list[tuple[int, int]]]]:  # (n,)
+    """What freeing each node from being a descendant costs, and the edges to remove for it."""
+    cost = np.where(climb.allowed[:, child] & ~climb.edges[:, child], 0.0, math.inf)
+    cuts = {}
+    for node in np.flatnonzero(climb.reach()[child] & (cost == 0)).tolist():
+        cut = climb.cut(node, child)
+        loss = math.inf if cut is None else -sum(climb.change[e] + climb.penalty for e in cut)
+        cost[node] = max(loss, 0.0) if loss < _CUT else math.inf
+        if cut is not None:
+            cuts[node] = cut
+    return cost, cuts
+
+
+def _best_addition(
+    climb: Climb, child: int, parents: Tensor, *, cost: np.ndarray, shortlist: int
+) -> tuple[Tensor, float] | None:
+    """The parent set with the best one more node, of those that either ranking puts first."""
+    nodes = np.flatnonzero((cost < math.inf) & ~parents.numpy())
+    top: set[int] = set()
+    rankings = (climb.evidence.screen(child, parents), climb.evidence.probe(child, parents))
+    for ranking in rankings:
+        if ranking is not None:
+            order = np.argsort(-ranking.numpy()[nodes], kind="stable")
+            top |= set(nodes[order[:shortlist]].tolist())
+    if not top:
+        return None
+    chosen = sorted(top)
+    larger = parents.repeat(len(chosen), 1)
+    larger[torch.arange(len(chosen)), torch.tensor(chosen)] = True
+    values = climb.evidence.log_evidence(torch.full((len(chosen),), child), larger)
+    k = int((values - torch.from_numpy(cost[chosen])).argmax())
+    return larger[k], float(values[k])

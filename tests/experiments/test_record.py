@@ -1,0 +1,176 @@
+"""Records describe any fitted learner, survive a file, and refuse what is damaged."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpdag import CAM, VIDPDAG
+from dpdag.experiments import RunRecord, describe, diagnose
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=300)
+    b = np.sin(2 * a) + 0.2 * rng.normal(size=300)
+    return pd.DataFrame(
+        {"b": 5 + 2 * b, "<i>a</i>": 100 * a, "c": b**2 + 0.3 * rng.normal(size=300)}
+    )
+
+
+@pytest.fixture(scope="module")
+def additive(table: pd.DataFrame) -> RunRecord:
+    return describe(CAM().fit(table), table, seconds=1.5)
+
+
+@pytest.fixture(scope="module")
+def variational(table: pd.DataFrame) -> RunRecord:
+    learner = VIDPDAG(max_epochs=5, n_restarts=2, random_state=0, verbose=False, device="cpu")
+    return describe(learner.fit(table), table)
+
+
+def test_scores_are_not_called_probabilities(additive: RunRecord, variational: RunRecord) -> None:
+    assert additive.word == "score"
+    assert additive.edge_probabilities is None
+    assert len(additive.samples) == 0
+    assert variational.word == "probability"
+    assert variational.strengths is variational.edge_probabilities
+
+
+def test_first_threshold_shows_the_learned_graph(additive: RunRecord) -> None:
+    shown = additive.strengths >= additive.threshold
+    assert (shown == (additive.adjacency != 0)).all()
+
+
+def test_posterior_samples_are_dags_on_the_same_nodes(variational: RunRecord) -> None:
+    assert variational.samples.shape == (6, 3, 3)
+    assert set(np.unique(variational.samples)) <= {0, 1}
+
+
+def test_curves_follow_the_function_in_original_units(additive: RunRecord) -> None:
+    curve = next(c for c in additive.curves if (c.source, c.target) == (1, 0))
+    truth = 5 + 2 * np.sin(2 * np.array(curve.grid) / 100)
+    inner = np.abs(np.array(curve.grid)) < 180
+    assert np.abs(np.array(curve.values) - truth)[inner].max() < 0.4
+
+
+def test_there_is_a_curve_for_every_learned_edge(variational: RunRecord) -> None:
+    edges = {(curve.source, curve.target) for curve in variational.curves}
+    assert edges == {(int(i), int(j)) for i, j in np.argwhere(variational.adjacency)}
+
+
+def test_arrays_get_names() -> None:
+    X = np.random.default_rng(1).normal(size=(50, 2))
+    assert describe(CAM().fit(X), X).names == ["x0", "x1"]
+
+
+def test_other_columns_are_refused(table: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"X must be \(rows, 3\) as fitted"):
+        describe(CAM().fit(table), table.iloc[:, :2])
+
+
+@pytest.mark.parametrize("kind", ["additive", "variational"])
+def test_a_file_holds_everything(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    record: RunRecord = request.getfixturevalue(kind)
+    record.save(tmp_path / "record.json")
+    again = RunRecord.load(tmp_path / "record.json")
+    for name in record.__dataclass_fields__:
+        before, after = getattr(record, name), getattr(again, name)
+        if isinstance(before, np.ndarray):
+            assert np.array_equal(before, after) or before.size == after.size == 0
+        else:
+            assert before == after, name
+    assert [path.name for path in tmp_path.iterdir()] == ["record.json"]
+
+
+def damaged(record: RunRecord, tmp_path: Path, **changes: object) -> Path:
+    record.save(tmp_path / "record.json")
+    facts = json.loads((tmp_path / "record.json").read_text())
+    facts.update(changes)
+    (tmp_path / "record.json").write_text(json.dumps(facts))
+    return tmp_path / "record.json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 99}, "has format 99; this version of dpdag reads format 1"),
+        ({"names": ["a"]}, "is damaged"),
+        ({"adjacency": [[0, 1], [1, 0]]}, "is damaged: 'adjacency' must be acyclic"),
+        ({"adjacency": [[0, 9]]}, "is damaged"),
+        ({"edge_scores": "no"}, "is damaged"),
+        ({"causal_order": [0, 0, 1]}, "is damaged: 'causal_order' must hold each"),
+        ({"diagnostics": {}}, "is damaged"),
+        ({"surprise": 1}, "is damaged"),
+    ],
+)
+def test_damaged_files_are_refused_in_one_line(
+    additive: RunRecord, tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    path = damaged(additive, tmp_path, **changes)
+    with pytest.raises(ValueError, match=message) as caught:
+        RunRecord.load(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", "not json", "\x00"])
+def test_files_of_another_kind_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="is damaged: it is not a record in JSON"):
+        RunRecord.load(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"gone\.json does not exist"):
+        RunRecord.load(tmp_path / "gone.json")
+
+
+def test_edges_come_strongest_first(variational: RunRecord) -> None:
+    strengths = [strength for _, _, strength in variational.edges(learned=False)]
+    assert len(strengths) == 6
+    assert strengths == sorted(strengths, reverse=True)
+
+
+def test_diagnostics_name_what_is_wrong() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame(
+        {
+            "x": x,
+            "copy": 3 - 2 * x,
+            "near": x + 0.05 * rng.normal(size=200),
+            "flat": 1e9,
+            "tail": rng.standard_cauchy(size=200),
+            "coin": rng.integers(2, size=200),
+            "holes": np.where(np.arange(200) < 3, np.nan, rng.normal(size=200)),
+        }
+    )
+    found = diagnose(frame)
+    assert found.duplicates == [("x", "copy")]
+    assert found.near_duplicates == [("x", "near"), ("copy", "near")]
+    assert found.constant == ["flat"]
+    assert found.heavy_tailed == ["tail"]
+    assert found.few_values == ["coin"]
+    assert found.missing == {"holes": 3}
+    assert len(found.notes) == 6
+
+
+def test_clean_columns_need_no_note() -> None:
+    found = diagnose(np.random.default_rng(3).normal(size=(100, 3)))
+    assert found.notes == []
+    assert found.sortability is None
+
+
+def test_sortability_is_judged_along_the_graph(additive: RunRecord) -> None:
+    assert additive.diagnostics.sortability is not None
+    assert additive.diagnostics.sortability.startswith("Varsortability")
+
+
+def test_an_empty_table_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"X must be \(rows, columns\) and not empty"):
+        diagnose(np.zeros((0, 3)))

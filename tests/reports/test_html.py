@@ -1,0 +1,169 @@
+"""The page is one file that says what the record says, whatever the names are."""
+
+import json
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpdag.experiments import RunRecord
+from dpdag.reports import render_report, write_report
+from dpdag.reports.payload import MAX_EDGES, payload, short_label
+
+Make = Callable[..., RunRecord]
+
+
+class Page(HTMLParser):
+    """Elements, their attributes and the text outside of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.scripts: list[str] = []
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self.inside = tag
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "script":
+            self.scripts.append(data)
+        elif self.inside != "style":
+            self.words.append(data)
+
+
+def without_plotly(record: RunRecord, monkeypatch: pytest.MonkeyPatch) -> Page:
+    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "/* plotly */")
+    return Page(render_report(record))
+
+
+def test_names_cannot_become_markup(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = without_plotly(make(), monkeypatch)
+    assert sum(tag == "script" for tag, _ in page.elements) == 3
+    assert "b" not in {tag for tag, _ in page.elements}
+    assert json.loads(page.scripts[0])["names"] == make().names
+    assert "<search>" in page.words
+
+
+def test_nothing_is_fetched(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = without_plotly(make(), monkeypatch)
+    links = [
+        value
+        for _, attributes in page.elements
+        for name, value in attributes.items()
+        if name in ("src", "href", "action") and value is not None
+    ]
+    assert all(link.startswith(("#", "data:")) for link in links)
+    policy = next(a["content"] for _, a in page.elements if "http-equiv" in a)
+    assert policy is not None
+    assert "default-src 'none'" in policy
+
+
+def test_links_lead_to_sections(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = without_plotly(make(), monkeypatch)
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        link = attributes.get("href") or ""
+        if link.startswith("#"):
+            assert link[1:] in ids
+
+
+def test_the_caution_is_in_every_report(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    for probable in (True, False):
+        words = " ".join(
+            " ".join(without_plotly(make(probable=probable), monkeypatch).words).split()
+        )
+        assert "It is no proof of cause and effect" in words
+        assert "Treat them as hypotheses" in words
+
+
+def test_scores_are_never_called_probabilities(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = without_plotly(make(probable=False), monkeypatch)
+    words = " ".join(page.words)
+    assert "Show edges with a score of at least" in words
+    assert "All scores" in words
+    hidden = {a.get("id") for tag, a in page.elements if "hidden" in a and tag == "section"}
+    assert hidden == {"ancestors", "samples"}
+
+
+def test_the_file_is_written_whole(make: Make, tmp_path: Path) -> None:
+    write_report(make(), tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text.endswith("</html>\n")
+    assert "plotly.js v" in text
+    assert not re.search(r"<script[^>]+src=", text)
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_nothing_is_left_when_writing_fails(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(OSError, match=r"report\.html"):
+        write_report(make(), tmp_path / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize("probable", [True, False])
+@pytest.mark.parametrize("n", [2, 5, 50, 200])
+def test_slider_starts_where_edges_can_be_told_apart(make: Make, n: int, probable: bool) -> None:
+    record = make(n, probable=probable)
+    data = payload(record)
+    level = data["levels"][data["start"]]
+    shown = [edge for edge in data["edges"] if edge[2] >= level]
+    assert data["levels"] == sorted(data["levels"])
+    assert 0 < len(shown) <= max(40, 2 * n)
+    if record.adjacency.sum() <= max(40, 2 * n):
+        assert {(e[0], e[1]) for e in shown if e[5]} == {
+            (int(i), int(j)) for i, j in np.argwhere(record.adjacency)
+        }
+
+
+def test_very_many_edges_are_limited_and_said_so(make: Make) -> None:
+    record = make(200)
+    assert record.edge_probabilities is not None
+    crowded = np.where(record.edge_probabilities > 0, 0.6, 0.0)
+    np.fill_diagonal(crowded, 0)
+    object.__setattr__(record, "edge_probabilities", crowded)
+    data = payload(record)
+    assert len(data["edges"]) == MAX_EDGES
+    assert f"strongest {MAX_EDGES} edges" in data["note"]
+
+
+def test_a_graph_without_edges_is_reported(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    for probable in (True, False):
+        record = make(3, probable=probable)
+        empty = np.zeros((3, 3))
+        for name in ("edge_scores", "edge_probabilities", "ancestor_probabilities"):
+            if getattr(record, name) is not None:
+                object.__setattr__(record, name, empty)
+        object.__setattr__(record, "adjacency", empty.astype(np.int64))
+        object.__setattr__(record, "history", {})
+        data = json.loads(without_plotly(record, monkeypatch).scripts[0])
+        assert data["edges"] == []
+        assert data["history"] is None
+
+
+def test_drawn_nodes_do_not_overlap(make: Make) -> None:
+    data = payload(make(50))
+    for a in range(50):
+        for b in range(a):
+            beside = abs(data["x"][a] - data["x"][b]) >= (data["wide"][a] + data["wide"][b]) / 2
+            assert beside or abs(data["y"][a] - data["y"][b]) >= 2 * data["font"]
+
+
+def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
+    history = payload(make())["history"]
+    panels = {panel["title"]: panel["lines"] for panel in history["panels"]}
+    assert panels["Loss on held-out rows"] == [[[1, 3], [2.5, 1.5]]]
+
+
+@pytest.mark.parametrize("name", ["", "   ", "a" * 60, "short", "two\nlines"])
+def test_labels_are_short_and_never_empty(name: str) -> None:
+    assert 1 <= len(short_label(name)) <= 18
+    assert "\n" not in short_label(name)
