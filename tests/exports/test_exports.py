@@ -57,7 +57,7 @@ def test_the_edge_table_is_sorted_by_certainty(chain: CAM) -> None:
 
 def test_edges_of_a_posterior_carry_probabilities() -> None:
     X = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 1.0], [0.0, 0.5]]
-    learner = VIDPDAG(max_epochs=2, random_state=0, verbose=False).fit(X)
+    learner = VIDPDAG(mechanism="linear", random_state=0, verbose=False).fit(X)
     table = learner.to_edges(learned=False)
     expected = [learner.edge_probabilities_[i, j] for i, j in zip(table["source"], table["target"])]
     assert table["probability"].tolist() == expected

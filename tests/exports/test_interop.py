@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import CAM
+from dpdag import CAM, VIDPDAG
 
 WHY = "an optional package; pip install 'dpdag[interop]'"
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs, not ours
@@ -43,6 +43,24 @@ def test_dowhy_answers_with_our_mechanisms(learner: CAM, data: pd.DataFrame) -> 
     drawn = gcm.interventional_samples(model, {"a": lambda a: 1.0}, num_samples_to_draw=4000)
     ours = learner.sample(4000, {"a": 1.0}, random_state=0)
     np.testing.assert_allclose(drawn[list(data)].mean(), ours.mean(0), atol=0.3)
+
+
+def test_dowhy_answers_for_a_model_of_transformed_columns() -> None:
+    gcm = pytest.importorskip("dowhy.gcm", reason=WHY, exc_type=ImportError)
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=300)
+    b = np.tanh(2 * a) + 0.2 * rng.normal(size=300)
+    data = pd.DataFrame({"b": np.exp(2 * b), "a": np.exp(a)})
+    learner = VIDPDAG(random_state=0, verbose=False).fit(data)
+    assert set(learner.graph_.edges) == {("a", "b")}
+    assert learner.columns_ is not None
+    rows = data.head(20)
+    theirs = gcm.counterfactual_samples(
+        learner.to_dowhy(), {"a": lambda a: 1.5}, observed_data=rows
+    )
+    np.testing.assert_allclose(
+        theirs[list(data)].to_numpy(), learner.counterfactual(rows, {"a": 1.5}), rtol=1e-6
+    )
 
 
 def test_pgmpy_holds_the_same_graph(learner: CAM) -> None:

@@ -44,6 +44,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "edges": edges.to_dict("records"),
         "causal_order": [record.names[k] for k in record.causal_order],
         "settings": record.settings,
+        "choice": getattr(learner, "choice_", None),
     }
     if table.truth is not None and table.names == table.truth.names:
         found["truth"] = _against(record.adjacency, table.truth.adjacency)
@@ -71,6 +72,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         )
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
     print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
+    if found["choice"]:
+        print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
     if "truth" in found:
         print_(f"[bold]Known[/]     {_compared(found['truth'])}")
     if found["edges"]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import exports
-from ..scm import StructuralModel
+from ..scm import MonotoneColumns, StructuralModel
 
 __all__ = ["GraphExports"]
 
@@ -26,6 +26,7 @@ class GraphExports:
     model_: StructuralModel
     location_: NDArray[np.float64]
     scale_: NDArray[np.float64]
+    columns_: MonotoneColumns | None = None
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """A ``networkx.DiGraph`` with the column names; edges carry ``score`` and, for learners
@@ -67,9 +68,8 @@ class GraphExports:
         ``gcm.interventional_samples(learner.to_dowhy(), {"a": lambda a: 2.0}, …)`` then works.
         """
         check_is_fitted(self, "model_")
-        return exports.to_dowhy(
-            self._graph(), self.model_, location=self.location_, scale=self.scale_
-        )
+        units = exports.Units(self.location_, self.scale_, self.columns_)
+        return exports.to_dowhy(self._graph(), self.model_, units=units)
 
     def to_pgmpy(self) -> Any:
         """A ``pgmpy.base.DAG`` with the column names; needs pgmpy."""
