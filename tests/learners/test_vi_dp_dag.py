@@ -210,9 +210,9 @@ def test_works_with_scikit_learn() -> None:
 
 
 def test_paper_configuration_is_the_papers() -> None:
-    model = VIDPDAG.paper(permutation="sinkhorn", hidden_units=64)
+    model = VIDPDAG.paper(permutation="sinkhorn", hidden_units=16)
     assert model.permutation == "sinkhorn"
-    assert model.hidden_units == 64
+    assert model.hidden_units == 16
     assert model.mechanism == "mlp"
     assert model.likelihood == "mse"
     assert model.init == "random"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -60,15 +59,20 @@ class GramEvidence(Evidence):
         return self.precision[self._grid(child, parents).argmax(0)]
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
-        value = torch.full(which.shape, torch.nan, dtype=torch.float64)
-        for asked, neighbours in (
-            (which & ~parents, self._extensions),
-            (which & parents, self._reductions),
-        ):
-            rows = asked.any(-1).nonzero()[:, 0]
-            changed = self._neighbours(child[rows], parents[rows], neighbours)
-            value[rows] = torch.where(asked[rows], changed, value[rows])
-        return value
+        device = self.precision.device
+        child, parents, which = child.to(device), parents.to(device), which.to(device)
+        grid, n, k = self.precision.shape
+        value = self.precision.new_full(which.shape, torch.nan)
+        for rows, index in equal_sets(parents, numbers=grid * n * k * k):
+            fit = self._fit(child[rows], index)
+            for asked, neighbours in (
+                (which[rows] & ~parents[rows], self._extensions),
+                (which[rows] & parents[rows], self._reductions),
+            ):
+                if bool(asked.any()):
+                    changed = neighbours(fit, child[rows], index).amax(0)
+                    value[rows] = torch.where(asked, changed, value[rows])
+        return value.cpu()
 
     def _grid(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (g, b)
         child, parents = child.to(self.precision.device), parents.to(self.precision.device)
@@ -87,23 +91,10 @@ class GramEvidence(Evidence):
         log_det = _log_det(factor) - precision.log().sum(-1)
         return _Fit(factor, solved, total - solved.square().sum(-1), log_det)
 
-    def _neighbours(
-        self,
-        child: Tensor,  # (b,)
-        parents: Tensor,  # (b, n) bool
-        evaluate: Callable[[Tensor, Tensor], Tensor],  # (b,), (b, p) -> (g, b, n)
-    ) -> Tensor:  # (b, n)
-        """Evidence of one kind of neighbours of each set, in batches that fit in memory."""
-        child, parents = child.to(self.precision.device), parents.to(self.precision.device)
-        grid, n, k = self.precision.shape
-        value = self.precision.new_empty(len(child), n)
-        for rows, index in equal_sets(parents, numbers=grid * n * k * k):
-            value[rows] = evaluate(child[rows], index).amax(0)
-        return value.cpu()
-
-    def _extensions(self, child: Tensor, index: Tensor) -> Tensor:  # (b,), (b, p) -> (g, b, n)
+    def _extensions(
+        self, fit: _Fit, child: Tensor, index: Tensor
+    ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
         """With each single node added; meaningless where it is a parent or the child."""
-        fit = self._fit(child, index)
         grid, n, k = self.precision.shape
         replica, node = child // n, child % n
         own = self.moments.features.diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2)[replica]
@@ -121,14 +112,15 @@ class GramEvidence(Evidence):
         change = _log_det(factor) - self._log_prior().unsqueeze(1)
         return self._value(residual, fit.log_det.unsqueeze(-1) + change, index.shape[1] + 1)
 
-    def _reductions(self, child: Tensor, index: Tensor) -> Tensor:  # (b,), (b, p) -> (g, b, n)
+    def _reductions(
+        self, fit: _Fit, child: Tensor, index: Tensor
+    ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
         r"""With each single parent dropped; meaningless elsewhere.
 
         With :math:`H = (G_S + \Lambda)^{-1}` and coefficients :math:`\beta = H c`, dropping j adds
         :math:`\beta_j^\top H_{jj}^{-1} \beta_j` to the residual and :math:`\log |H_{jj}|` to the
         log determinant.
         """
-        fit = self._fit(child, index)
         grid, n, k = self.precision.shape
         p = index.shape[1]
         inverse = torch.cholesky_inverse(fit.factor)
