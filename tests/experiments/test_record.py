@@ -62,6 +62,20 @@ def test_there_is_a_curve_for_every_learned_edge(variational: RunRecord) -> None
     assert edges == {(int(i), int(j)) for i, j in np.argwhere(variational.adjacency)}
 
 
+def test_curves_of_several_sources_at_once_are_those_of_each_alone() -> None:
+    rng = np.random.default_rng(4)
+    a, b, c = rng.normal(size=(3, 60))
+    noise = 0.1 * rng.normal(size=(2, 60))
+    X = np.stack([a, b, c, np.sin(a) + b**2 + noise[0], np.cos(2 * c) + noise[1]], axis=1)
+    learner = CAM().fit(X)
+    assert learner.adjacency_.sum() >= 3
+    for curve in describe(learner, X).curves:
+        for value, expected in zip(curve.grid[::6], curve.values[::6], strict=True):
+            rows = X.copy()
+            rows[:, curve.source] = value
+            assert learner.predict(rows)[:, curve.target].mean() == pytest.approx(expected)
+
+
 def test_arrays_get_names() -> None:
     X = np.random.default_rng(1).normal(size=(50, 2))
     assert describe(CAM().fit(X), X).names == ["x0", "x1"]

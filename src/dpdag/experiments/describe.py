@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 PACKAGES = ("torch", "numpy", "scikit-learn", "scipy", "pandas", "networkx")
 OMITTED = ("callbacks", "checkpoint", "checkpoint_every", "verbose")
 N_POINTS, N_SAMPLES, N_GRID = 200, 6, 31
-PREDICTED = 120_000  # values predicted for the curves of one source
+PREDICTED = 200_000  # values predicted for the curves of one group of sources
 
 
 def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> RunRecord:
@@ -92,23 +92,44 @@ def _posterior(learner: Any) -> dict[str, Any]:
 
 
 def _curves(learner: DAGLearner, values: Array) -> list[Curve]:  # (rows, n) without NaN
-    """Partial dependence along every learned edge; all children of a source at once."""
-    if not len(values):
+    """Partial dependence along every learned edge."""
+    graph = learner.adjacency_ != 0
+    if not len(values) or not graph.any():
         return []
     n = values.shape[1]
-    background = _thinned(values, int(np.clip(PREDICTED // (N_GRID * n), 8, 64)))
+    background = _thinned(values, int(np.clip(PREDICTED // (N_GRID * n), 16, 64)))
+    low, high = np.quantile(values, [0.005, 0.995], axis=0)
+    grid = np.linspace(low, high, N_GRID)  # (grid, n)
     curves = []
-    for source in np.flatnonzero(learner.adjacency_.any(1)).tolist():
-        low, high = np.quantile(values[:, source], [0.005, 0.995])
-        grid = np.linspace(low, high, N_GRID)
+    for group in _separable(graph):
         rows = np.repeat(background[None], N_GRID, axis=0)  # (grid, rows, n)
-        rows[:, :, source] = grid[:, None]
+        rows[:, :, group] = grid[:, None, group]
         mean = _predict(learner, rows.reshape(-1, n)).reshape(rows.shape).mean(1)
         curves += [
-            Curve(source, target, grid.tolist(), mean[:, target].tolist())
-            for target in np.flatnonzero(learner.adjacency_[source]).tolist()
+            Curve(i, j, grid[:, i].tolist(), mean[:, j].tolist())
+            for i in group
+            for j in np.flatnonzero(graph[i]).tolist()
         ]
     return curves
+
+
+def _separable(graph: NDArray[np.bool_]) -> list[list[int]]:  # (n, n)
+    """Sources in groups without common children: those of a group can be changed together.
+
+    Example:
+        >>> _separable(np.array([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]) == 1)
+        [[0, 2], [1]]
+    """
+    groups: list[tuple[list[int], NDArray[np.bool_]]] = []
+    for source in np.flatnonzero(graph.any(1)).tolist():
+        for members, children in groups:
+            if not (children & graph[source]).any():
+                members.append(source)
+                children |= graph[source]
+                break
+        else:
+            groups.append(([source], graph[source].copy()))
+    return [members for members, _ in groups]
 
 
 def _predict(learner: DAGLearner, rows: Array) -> Array:
