@@ -14,7 +14,7 @@ from ..registry import suggest
 __all__ = ["build", "known", "settings"]
 
 OWN_OPTIONS = {"random_state": "--seed", "knowledge": "--knowledge", "missing": "--missing"}
-WORDS = {"True": True, "False": False, "None": None}
+WORDS = {"True": True, "False": False, "None": None, "none": None}
 
 
 def build(
