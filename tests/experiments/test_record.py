@@ -50,6 +50,14 @@ def test_posterior_samples_are_dags_on_the_same_nodes(variational: RunRecord) ->
     assert set(np.unique(variational.samples)) <= {0, 1}
 
 
+def test_ancestors_include_causes(variational: RunRecord) -> None:
+    ancestors, edges = variational.ancestor_probabilities, variational.edge_probabilities
+    assert ancestors is not None
+    assert edges is not None
+    assert (ancestors >= edges - 0.06).all()  # of 1000 sampled graphs
+    assert ancestors.max() <= 1
+
+
 def test_curves_follow_the_function_in_original_units(additive: RunRecord) -> None:
     curve = next(c for c in additive.curves if (c.source, c.target) == (1, 0))
     truth = 5 + 2 * np.sin(2 * np.array(curve.grid) / 100)

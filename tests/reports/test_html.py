@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -129,21 +130,22 @@ def test_very_many_edges_are_limited_and_said_so(make: Make) -> None:
     assert record.edge_probabilities is not None
     crowded = np.where(record.edge_probabilities > 0, 0.6, 0.0)
     np.fill_diagonal(crowded, 0)
-    object.__setattr__(record, "edge_probabilities", crowded)
-    data = payload(record)
+    data = payload(replace(record, edge_probabilities=crowded))
     assert len(data["edges"]) == MAX_EDGES
     assert f"strongest {MAX_EDGES} edges" in data["note"]
 
 
 def test_a_graph_without_edges_is_reported(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     for probable in (True, False):
-        record = make(3, probable=probable)
         empty = np.zeros((3, 3))
-        for name in ("edge_scores", "edge_probabilities", "ancestor_probabilities"):
-            if getattr(record, name) is not None:
-                object.__setattr__(record, name, empty)
-        object.__setattr__(record, "adjacency", empty.astype(np.int64))
-        object.__setattr__(record, "history", {})
+        record = replace(
+            make(3, probable=probable),
+            edge_scores=empty,
+            edge_probabilities=empty if probable else None,
+            adjacency=empty.astype(np.int64),
+            curves=[],
+            history={},
+        )
         data = json.loads(without_plotly(record, monkeypatch).scripts[0])
         assert data["edges"] == []
         assert data["history"] is None
@@ -161,6 +163,13 @@ def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
     history = payload(make())["history"]
     panels = {panel["title"]: panel["lines"] for panel in history["panels"]}
     assert panels["Loss on held-out rows"] == [[[1, 3], [2.5, 1.5]]]
+
+
+def test_a_single_step_is_no_training_curve(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = replace(make(), history={"step": [1], "log_score": [850.6]})
+    hidden = {a.get("id") for _, a in without_plotly(record, monkeypatch).elements if "hidden" in a}
+    assert "training" in hidden
+    assert payload(record)["history"] is None
 
 
 @pytest.mark.parametrize("name", ["", "   ", "a" * 60, "short", "two\nlines"])

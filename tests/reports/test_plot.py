@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,7 @@ Make = Callable[..., RunRecord]
 
 def names_of(record: RunRecord) -> RunRecord:
     """Plain names: the fonts of a test machine may lack some letters."""
-    object.__setattr__(record, "names", [f"v{k}" for k in range(len(record.names))])
-    return record
+    return replace(record, names=[f"v{k}" for k in range(len(record.names))])
 
 
 @pytest.fixture(autouse=True)

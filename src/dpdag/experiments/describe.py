@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
 
 from ..learners.base import DAGLearner
+from ..ops.graphs import reachability
 from .diagnostics import column_names, diagnose
 from .record import Curve, RunRecord
 
@@ -84,10 +86,11 @@ def _posterior(learner: Any) -> dict[str, Any]:
     if hasattr(learner, "edge_probabilities_"):
         found["edge_probabilities"] = np.asarray(learner.edge_probabilities_, dtype=np.float64)
     if hasattr(learner, "sample_dags"):
-        found["samples"] = np.asarray(learner.sample_dags(N_SAMPLES, 0), dtype=np.int64)
-    if hasattr(learner, "ancestor_probabilities"):
         k = 1000 if learner.n_features_in_ <= 50 else 200
-        found["ancestor_probabilities"] = np.asarray(learner.ancestor_probabilities(k, 0))
+        graphs = np.asarray(learner.sample_dags(k, 0), dtype=np.int64)
+        found["samples"] = graphs[:N_SAMPLES]
+        paths = reachability(torch.from_numpy(graphs))
+        found["ancestor_probabilities"] = paths.double().mean(0).numpy()
     return found
 
 

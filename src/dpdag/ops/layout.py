@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 __all__ = ["bends", "layered"]
 
@@ -14,6 +15,7 @@ Ints = NDArray[np.int64]
 
 SWEEPS = 12
 BENDS = (0.0, *(sign * bow for bow in (0.09, 0.16, 0.23, 0.3, 0.38) for sign in (1, -1)))
+SKEWS = (0.0, 0.25, -0.25)
 
 
 def layered(
@@ -38,7 +40,7 @@ def layered(
 
     Example:
         >>> layered([[0, 1, 1], [0, 0, 0], [0, 0, 0]], [0, 1, 2]).tolist()
-        [[0.0, 0.0], [-0.5, 1.0], [0.5, 1.0]]
+        [[0.0, 0.0], [0.5, 1.0], [-0.5, 1.0]]
     """
     edges = np.asarray(adjacency) != 0
     n = len(edges)
@@ -62,40 +64,56 @@ def bends(
     edges: Sequence[tuple[int, int]],
     *,
     radius: float | tuple[float, float],
-) -> list[float]:
+    skews: Sequence[float] = SKEWS,
+) -> list[tuple[float, float]]:
     r"""How far to bow each edge so that it passes beside other nodes rather than through them.
 
-    An edge from a to b is the quadratic curve with control point
-    :math:`\tfrac12 (a + b) + 2 β (b - a)^\perp`: its middle is off the line by β of its length.
-    The second of two opposite edges keeps clear of the first.
+    An edge from a to b with bow β and skew γ is the quadratic curve with control point
+    :math:`\tfrac12 (a + b) + γ (b - a) + 2 β (b - a)^\perp`: its middle is off the line by β of
+    its length. The second of two opposite edges keeps clear of the first.
 
     Arguments:
         points: Where the nodes are.
         edges: Pairs (source, target).
         radius: Half the size of a node, or half its width and height.
+        skews: Which γ to try.
 
     Example:
         >>> bends(np.array([[0.0, 0.0], [0.0, 1.0], [0.0, 2.0]]), [(0, 1), (0, 2)], radius=0.2)
-        [0.0, 0.16]
+        [(0.0, 0.0), (0.16, 0.0)]
     """
     size = np.broadcast_to(np.asarray(radius, dtype=np.float64), (2,))
-    t = np.linspace(0.04, 0.96, 24)[:, None]
-    bows = np.array(BENDS)
-    low, high = points.min(0) - 1.5 * size, points.max(0) + 1.5 * size
-    found: dict[tuple[int, int], float] = {}
+    shapes = [(0.0, 0.0), *((bow, skew) for skew in skews for bow in BENDS if bow)]
+    found: dict[tuple[int, int], tuple[float, float]] = {}
     for i, j in edges:
-        a, b = points[i], points[j]
-        normal = np.array([a[1] - b[1], b[0] - a[0]])
-        control = 0.5 * (a + b) + 2 * bows[:, None] * normal  # (bows, 2)
-        curve = (1 - t) ** 2 * a + t**2 * b + 2 * (t * (1 - t)) * control[:, None]  # (bows, t, 2)
-        others = np.delete(points, [i, j], axis=0)
-        near = (np.abs(curve[:, :, None] - others) < size).all(-1)  # (bows, t, others)
-        outside = ((curve < low) | (curve > high)).any((1, 2))
-        cost = near.any(1).sum(1) + 0.8 * outside + 0.15 * np.abs(bows)
-        if (j, i) in found:
-            cost[bows == -found[j, i]] = np.inf
-        found[i, j] = float(bows[cost.argmin()])
+        opposite = found.get((j, i))
+        straight = opposite is None or opposite[0] != 0
+        if straight and _costs(points, i, j, shapes[:1], size)[0] == 0:
+            found[i, j] = shapes[0]
+            continue
+        cost = _costs(points, i, j, shapes, size)
+        if opposite is not None:
+            cost[[bow == -opposite[0] for bow, _ in shapes]] = np.inf
+        found[i, j] = shapes[int(cost.argmin())]
     return [found[i, j] for i, j in edges]
+
+
+def _costs(
+    points: Array, i: int, j: int, shapes: list[tuple[float, float]], size: Array
+) -> Array:  # -> (shapes,)
+    """How many nodes an edge of each shape runs into, and a little for being bent or far out."""
+    bow, skew = np.array(shapes).T[..., None]  # (shapes, 1)
+    t = np.linspace(0.04, 0.96, 24)[:, None]
+    a, b = points[i], points[j]
+    normal = np.array([a[1] - b[1], b[0] - a[0]])
+    control = 0.5 * (a + b) + skew * (b - a) + 2 * bow * normal  # (shapes, 2)
+    curve = (1 - t) ** 2 * a + t**2 * b + 2 * (t * (1 - t)) * control[:, None]  # (shapes, t, 2)
+    others = np.delete(points, [i, j], axis=0)
+    near = (np.abs(curve[:, :, None] - others) < size).all(-1)  # (shapes, t, others)
+    low, high = points.min(0) - 1.5 * size, points.max(0) + 1.5 * size
+    outside = ((curve < low) | (curve > high)).any((1, 2))
+    bent = (0.15 * np.abs(bow) + 0.1 * np.abs(skew))[:, 0]
+    return near.any(1).sum(1) + 0.8 * outside + bent
 
 
 def _layers(edges: NDArray[np.bool_], order: Sequence[int], width: int) -> Ints:
@@ -143,7 +161,20 @@ def _columns(edges: NDArray[np.bool_], rows: list[list[int]], width: int) -> Arr
         crossings = _crossings(x, depth, links)
         if crossings < fewest:
             best, fewest = x.copy(), crossings
-    return _relaxed(best, edges, rows, width)
+    return _relaxed(_shortened(best, edges, depth, rows, width), edges, rows, width)
+
+
+def _shortened(
+    x: Array, edges: NDArray[np.bool_], depth: Array, rows: list[list[int]], width: int
+) -> Array:
+    """Assign each row to places so that edges are short sideways, all other rows held."""
+    slots = _centred(width)
+    both = (edges | edges.T) / np.maximum(np.abs(depth[:, None] - depth), 1)
+    for sweep in range(SWEEPS):
+        for row in rows if sweep % 2 else rows[::-1]:
+            cost = both[row] @ np.abs(x[:, None] - slots) + 1e-3 * np.abs(slots)  # (row, slots)
+            x[np.array(row)] = slots[linear_sum_assignment(cost)[1]]
+    return x
 
 
 def _relaxed(x: Array, edges: NDArray[np.bool_], rows: list[list[int]], width: int) -> Array:
@@ -156,6 +187,9 @@ def _relaxed(x: Array, edges: NDArray[np.bool_], rows: list[list[int]], width: i
             steps = np.arange(len(row))
             fitted = _isotonic(_wanted(x, both[:, row], row) - steps)
             x[row] = np.clip(fitted, -half, half - len(row) + 1) + steps
+    placed = [node for row in rows for node in row]
+    if placed:
+        x[placed] -= (x[placed].min() + x[placed].max()) / 2
     return x
 
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from ..experiments import RunRecord
 from ..ops.layout import bends, layered
 
-__all__ = ["Edge", "payload", "short_label"]
+__all__ = ["payload", "short_label", "training"]
 
 Array = NDArray[np.float64]
 Edge = tuple[int, int]
 
 MAX_EDGES = 1500  # more would be a black square, and slow
-MAX_BENT = 500  # in denser pictures no edge can avoid all nodes
+MAX_BENT = 400  # in denser pictures no edge can avoid all nodes
 LOWEST = 0.02  # no probability below is worth a line
 MAX_STEPS = 400
 
@@ -65,7 +65,7 @@ def payload(record: RunRecord) -> dict[str, Any]:
         "curves": _curves(record, set(edges)),
         "points": _rounded(record.points.T),
         "samples": [np.argwhere(graph).tolist() for graph in record.samples],
-        "history": _history(record),
+        "history": training(record),
     }
 
 
@@ -149,7 +149,7 @@ def _place(record: RunRecord, edges: list[Edge]) -> dict[str, Any]:
     row = 64 if many else float(np.clip(480 / n_rows, 84, 130))
     points = grid * [slot, row]
     bow = bends(points, edges[:MAX_BENT], radius=(max(wide) / 2 + 3, font + 4))
-    bow += [0.0] * (len(edges) - len(bow))
+    bow += [(0.0, 0.0)] * (len(edges) - len(bow))
     low, high = _extent(points, edges, bow, wide)
     points += [18 - low, font + 14]
     return {
@@ -172,14 +172,16 @@ def _skeleton(record: RunRecord, edges: list[Edge]) -> NDArray[np.bool_]:  # -> 
 
 
 def _extent(
-    points: Array, edges: list[Edge], bow: list[float], wide: list[float]
+    points: Array, edges: list[Edge], bow: list[tuple[float, float]], wide: list[float]
 ) -> tuple[float, float]:
     """Leftmost and rightmost pixel of nodes and of bows."""
     half = np.array(wide) / 2
     ends = [points[:, 0] - half, points[:, 0] + half]
     if edges:
         a, b = points[np.array(edges).T]
-        ends.append((a[:, 0] + b[:, 0]) / 2 + np.array(bow) * (a[:, 1] - b[:, 1]))
+        off, skew = np.array(bow).T
+        middle = (a[:, 0] + b[:, 0]) / 2 + skew * (b[:, 0] - a[:, 0]) / 2
+        ends.append(middle + 1.1 * off * (a[:, 1] - b[:, 1]))
     every = np.concatenate(ends)
     return float(every.min()), float(every.max())
 
@@ -197,8 +199,8 @@ def _curves(record: RunRecord, wanted: set[Edge]) -> dict[str, Any]:
     }
 
 
-def _history(record: RunRecord) -> dict[str, Any] | None:
-    """The training curve as one panel per column, a line per replica."""
+def training(record: RunRecord) -> dict[str, Any] | None:
+    """The training curve as one panel per column, a line per replica; None without steps."""
     columns = {
         name: values
         for name, values in record.history.items()
@@ -215,7 +217,7 @@ def _history(record: RunRecord) -> dict[str, Any] | None:
         rows_of = [k for k in range(rows) if replicas[k] == replica]
         rows_of = rows_of[:: max(1, -(-len(rows_of) // MAX_STEPS))]
         lines.append(rows_of)
-    panels = [
+    panels: list[dict[str, Any]] = [
         {
             "title": PANELS.get(name, name),
             "lines": [
@@ -228,7 +230,8 @@ def _history(record: RunRecord) -> dict[str, Any] | None:
         }
         for name, values in columns.items()
     ]
-    return {"axis": axis or "step", "panels": panels}
+    panels = [panel for panel in panels if any(len(x) > 1 for x, _ in panel["lines"])]
+    return {"axis": axis or "step", "panels": panels} if panels else None
 
 
 def _rounded(value: Any, digits: int = 4) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..experiments import Diagnostics, RunRecord
+from .payload import training
 
 __all__ = ["sections"]
 
@@ -30,7 +31,7 @@ def sections(record: RunRecord) -> dict[str, str]:
         "versions": _table(record.versions),
         "hide_samples": "" if len(record.samples) else "hidden",
         "hide_ancestors": "hidden" if record.ancestor_probabilities is None else "",
-        "hide_history": "" if any(record.history.values()) else "hidden",
+        "hide_history": "hidden" if training(record) is None else "",
     }
 
 
@@ -65,7 +66,7 @@ def _facts(record: RunRecord) -> str:
     if record.edge_probabilities is not None:
         facts.append(("edges expected", f"{record.edge_probabilities.sum():.1f}"))
         off = record.edge_probabilities[~np.eye(len(learned), dtype=bool)]
-        facts.append(("pairs undecided (0.1 to 0.9)", f"{int(((off > 0.1) & (off < 0.9)).sum())}"))
+        facts.append(("edges undecided (0.1 to 0.9)", f"{int(((off > 0.1) & (off < 0.9)).sum())}"))
     return "".join(
         f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for name, value in facts
     )

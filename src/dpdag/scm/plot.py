@@ -68,7 +68,8 @@ def draw_graph(
     bows = [0.0] * len(pairs)
     if len(pairs) <= MAX_BENT:
         radius = (wide / 2 + 0.15, 0.02 * font)
-        bows = bends(points * [column, row], pairs, radius=radius)
+        bent = bends(points * [column, row], pairs, radius=radius, skews=(0.0,))
+        bows = [bow for bow, _ in bent]
     for edge, bow in zip(pairs, bows, strict=True):
         share = 0.7 if strengths is None else float(scale.norm(weight[edge]))
         colour = RIM if strengths is None else scale.to_rgba(weight[edge])

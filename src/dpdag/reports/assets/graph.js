@@ -22,10 +22,10 @@ function element(name, attributes, parent) {
 }
 
 // A quadratic curve between two nodes, cut at the border of the target, with the arrow's head.
-function route(data, i, j, bend, height, size) {
+function route(data, i, j, [bow, skew], height, size) {
   const [ax, ay, bx, by] = [data.x[i], data.y[i], data.x[j], data.y[j]];
-  const cx = (ax + bx) / 2 + 2 * bend * (ay - by);
-  const cy = (ay + by) / 2 + 2 * bend * (bx - ax);
+  const cx = (ax + bx) / 2 + skew * (bx - ax) + 2 * bow * (ay - by);
+  const cy = (ay + by) / 2 + skew * (by - ay) + 2 * bow * (bx - ax);
   const at = (t) => [
     (1 - t) * (1 - t) * ax + 2 * t * (1 - t) * cx + t * t * bx,
     (1 - t) * (1 - t) * ay + 2 * t * (1 - t) * cy + t * t * by];
@@ -61,7 +61,7 @@ function drawNode(data, k, height, parent) {
 
 function drawEdge(data, edge, height, parent) {
   const [i, j, , shade, bend, learned] = edge;
-  const width = 1.2 + 3.8 * shade;
+  const width = data.names.length > 60 ? 0.8 + 2 * shade : 1.2 + 3.4 * shade;
   const group = element("g", { class: "edge", "data-edge": `${i},${j}` }, parent);
   const { path, head } = route(data, i, j, bend, height, 7 + width * 1.5);
   element("path", { class: "halo", d: path, "stroke-width": width + 9 }, group);
@@ -152,7 +152,7 @@ function drawSample(data, edges, holder) {
   const small = data.names.length <= 20;
   const height = data.font + 16;
   for (const [i, j] of edges.slice(0, 1500)) {
-    drawEdge(data, known.get(`${i},${j}`) || [i, j, 0, data.strength[i][j] || 0, 0, 0], height, svg);
+    drawEdge(data, known.get(`${i},${j}`) || [i, j, 0, data.strength[i][j] || 0, [0, 0], 0], height, svg);
   }
   data.names.forEach((_, k) => {
     if (small) drawNode(data, k, height, svg);
