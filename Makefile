@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: demo test lint bench clean
 
 demo: $(READY)
-	$(BIN)/python examples/sample_dags.py
+	$(BIN)/dpdag fit Sachs --out run/sachs --overwrite
 
 test: lint
 	$(BIN)/python -m pytest -m "not slow and not gpu"

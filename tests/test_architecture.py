@@ -15,6 +15,7 @@ LAYERS = [
     {"objectives"},
     {"training"},
     {"scm"},
+    {"exports"},
     {"learners"},
     {"experiments"},
     {"reports"},

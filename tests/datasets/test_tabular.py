@@ -42,6 +42,34 @@ def test_numbered_columns_are_names_too(tmp_path):
     assert list(read(file).columns) == ["0", "1", "2"]
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_the_separator_is_found_in_the_header(tmp_path, separator):
+    file = tmp_path / "t.csv"
+    TABLE.to_csv(file, sep=separator, index=False)
+    pd.testing.assert_frame_equal(read(file), TABLE)
+
+
+def test_decimal_commas_and_other_encodings_are_read_when_told(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_bytes("größe;b\n1,5;2\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"is not text in utf-8 .* pass .* encoding='latin-1'"):
+        read(file)
+    frame = read(file, encoding="latin-1", decimal=",")
+    assert frame.to_dict("list") == {"größe": [1.5], "b": [2.0]}
+    with pytest.raises(ValueError, match="must be one that Python knows; got 'latin-x'"):
+        read(file, encoding="latin-x")
+
+
+def test_text_is_kept_where_asked_for(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("a,b\n1,x\n2,y\n")
+    frame = read(file, text="keep")
+    assert frame["a"].dtype == np.float64
+    assert frame["b"].tolist() == ["x", "y"]
+    with pytest.raises(ValueError, match="'text' must be 'refuse' or 'keep'; got 'drop'"):
+        read(file, text="drop")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -50,7 +78,6 @@ def test_numbered_columns_are_names_too(tmp_path):
         ("a,b,a\n1,2,3\n", r"has the column names \['a'\] more than once"),
         (",a\n0,1\n", r"has no name for column 1; if it is a row number, remove it"),
         ("1.5,2.5\n3.5,4.5\n", r"seems to have no header: its first line is 1.5, 2.5"),
-        ("a;b\n1;2\n", r"has the separator ';'; it must be ','"),
         ("a,b\n1,2,3\n4,5,6\n", r"has 2 names in its header but 3 columns of data"),
         ("a,b\n1,2\n4,5,6\n", r"cannot be read: .*line 3"),
         ("a,b\n1,inf\n", r"has infinite values in the columns \['b'\]"),

@@ -5,6 +5,7 @@ from .catalogue import available, load
 from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
 from .noise import NOISES, Noise
 from .original import ORIGINALS
+from .preparation import one_hot, text_columns, uninformative
 from .random_graphs import GRAPHS, bipartite, erdos_renyi, scale_free, small_world
 from .record import Dataset, Provenance, Split
 from .sachs import SACHS_GRAPHS, sachs_adjacency
@@ -34,9 +35,12 @@ __all__ = [
     "bipartite",
     "erdos_renyi",
     "load",
+    "one_hot",
     "read",
     "sachs_adjacency",
     "scale_free",
     "simulate",
     "small_world",
+    "text_columns",
+    "uninformative",
 ]

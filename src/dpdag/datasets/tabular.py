@@ -18,9 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["read"]
 
 PACKED = (".gz", ".xz", ".bz2")
+SEPARATORS = (",", ";", "\t", "|")
 
 
-def read(path: str | Path) -> pd.DataFrame:
+def read(
+    path: str | Path,
+    *,
+    text: str = "refuse",
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+) -> pd.DataFrame:
     r"""Read a CSV, TSV, Parquet or npy file: rows are observations, columns are variables.
 
     Text files need a header with the names of the columns, and may be compressed (``.csv.gz``).
@@ -29,6 +37,10 @@ def read(path: str | Path) -> pd.DataFrame:
 
     Arguments:
         path: File ending in .csv, .tsv, .parquet or .npy.
+        text: "refuse" columns that hold no numbers, or "keep" them as they are.
+        separator: What stands between columns; found in the header when None.
+        decimal: What stands before the fraction of a number.
+        encoding: Of the text, such as "latin-1".
 
     Example:
         >>> import tempfile
@@ -39,32 +51,50 @@ def read(path: str | Path) -> pd.DataFrame:
     """
     file = Path(path)
     kind = (file.with_suffix("") if file.suffix.lower() in PACKED else file).suffix.lower()
+
+    def likely(first: str) -> tuple[str, ...]:
+        return (first, *SEPARATORS) if separator is None else (separator,)
+
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
-        ".csv": partial(_text, separator=","),
-        ".tsv": partial(_text, separator="\t"),
+        ".csv": partial(_text, separators=likely(","), decimal=decimal, encoding=encoding),
+        ".tsv": partial(_text, separators=likely("\t"), decimal=decimal, encoding=encoding),
         ".parquet": _parquet,
         ".npy": _npy,
     }
+    if text not in ("refuse", "keep"):
+        raise ValueError(f"'text' must be 'refuse' or 'keep'; got {text!r}.")
     if kind not in readers:
         raise ValueError(f"{file} must end in .csv, .tsv, .parquet or .npy; got {kind!r}.")
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file.")
-    return _numeric(readers[kind](file), file)
+    return _numeric(readers[kind](file), file, refuse_text=text == "refuse")
 
 
-def _text(file: Path, separator: str) -> pd.DataFrame:
+def _text(file: Path, *, separators: Sequence[str], decimal: str, encoding: str) -> pd.DataFrame:
     import pandas as pd
 
-    options: dict[str, Any] = {"sep": separator, "header": None, "encoding": "utf-8-sig"}
+    options: dict[str, Any] = {
+        "header": None,
+        "encoding": "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding,
+        "skipinitialspace": True,
+    }
     try:
-        header = pd.read_csv(file, nrows=1, dtype=str, keep_default_na=False, **options)
-        names = [str(cell).strip() for cell in header.iloc[0]]
-        _check_header(names, file, separator)
-        frame = pd.read_csv(file, skiprows=1, low_memory=False, skipinitialspace=True, **options)
+        names, found = _header(file, separators, options)
+        _check_header(names, file)
+        frame = pd.read_csv(
+            file, sep=found, skiprows=1, low_memory=False, decimal=decimal, **options
+        )
     except pd.errors.EmptyDataError:
         raise ValueError(f"{file} has no rows of data below a header.") from None
-    except (pd.errors.ParserError, UnicodeDecodeError, EOFError, OSError) as error:
+    except UnicodeError as error:
+        raise ValueError(
+            f"{file} is not text in {encoding} ({_line(error)}); save it so, or pass another "
+            "one, such as encoding='latin-1'."
+        ) from error
+    except (pd.errors.ParserError, EOFError, OSError) as error:
         raise ValueError(f"{file} cannot be read: {_line(error)}") from error
+    except LookupError:
+        raise ValueError(f"'encoding' must be one that Python knows; got {encoding!r}.") from None
     if frame.shape[1] != len(names):
         raise ValueError(
             f"{file} has {len(names)} names in its header but {frame.shape[1]} columns of data."
@@ -72,10 +102,21 @@ def _text(file: Path, separator: str) -> pd.DataFrame:
     return frame.set_axis(names, axis=1)
 
 
-def _check_header(names: list[str], file: Path, separator: str) -> None:
-    other = {",": ";", "\t": ","}[separator]
-    if len(names) == 1 and other in names[0]:
-        raise ValueError(f"{file} has the separator {other!r}; it must be {separator!r}.")
+def _header(
+    file: Path, separators: Sequence[str], options: dict[str, Any]
+) -> tuple[list[str], str]:
+    """Names in the first line, and the separator that makes most of them, the first of equals."""
+    import pandas as pd
+
+    options = {"nrows": 1, "dtype": str, "keep_default_na": False, **options}
+    found: list[tuple[list[str], str]] = []
+    for candidate in separators:
+        cells = pd.read_csv(file, sep=candidate, **options).iloc[0]
+        found.append(([str(cell).strip() for cell in cells], candidate))
+    return max(found, key=lambda header: len(header[0]))
+
+
+def _check_header(names: list[str], file: Path) -> None:
     counted = [[str(k + first) for k in range(len(names))] for first in (0, 1)]
     if names not in counted and all(_is_number(name) for name in names):
         raise ValueError(
@@ -125,16 +166,18 @@ def _npy(file: Path) -> pd.DataFrame:
     return pd.DataFrame(values, columns=default_names(values.shape[1]))
 
 
-def _numeric(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
+def _numeric(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
     _check_names(names, file)
     if 0 in frame.shape:
         raise ValueError(f"{file} has no data: {frame.shape[0]} rows, {frame.shape[1]} columns.")
     text = [name for name, kind in zip(names, frame.dtypes) if not _is_numeric(kind)]
-    if text:
+    if text and refuse_text:
         raise ValueError(f"{file} must hold numbers only; drop or encode the columns {text}.")
-    numbers = frame.astype(np.float64)
-    infinite = [name for name in names if np.isinf(numbers[name]).any()]
+    kept = [name for name in names if name not in set(text)]
+    frame = frame.set_axis(names, axis=1)
+    numbers = frame.astype(dict.fromkeys(kept, np.float64))
+    infinite = [name for name in kept if np.isinf(numbers[name]).any()]
     if infinite:
         raise ValueError(f"{file} has infinite values in the columns {infinite}.")
     return numbers

@@ -4,6 +4,7 @@ from . import sinkhorn, topk  # each registers its permutation family
 from .dag import DAGDistribution, Noise
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
+from .knowledge_file import read_knowledge
 from .mixture import DAGMixture
 from .module import DPDAG
 from .permutation import PERMUTATIONS, Estimate, PermutationDistribution
@@ -23,6 +24,7 @@ __all__ = [
     "Knowledge",
     "Noise",
     "PermutationDistribution",
+    "read_knowledge",
     "sinkhorn",
     "topk",
 ]

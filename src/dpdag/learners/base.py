@@ -25,6 +25,7 @@ from ..scm import Mechanisms, MonotoneColumns, StructuralModel
 from ..scm.plot import draw_graph
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
+from .exporting import GraphExports
 from .storage import save_learner
 from .validation import validated
 
@@ -50,7 +51,7 @@ class Solution:
     history: Sequence[Mapping[str, Any]] = ()
 
 
-class DAGLearner(BaseEstimator, ABC):
+class DAGLearner(GraphExports, BaseEstimator, ABC):
     r"""A scikit-learn estimator that learns a DAG.
 
     A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`, and
@@ -130,13 +131,7 @@ class DAGLearner(BaseEstimator, ABC):
     @property
     def graph_(self) -> nx.DiGraph[Any]:
         """The learned graph with the column names, edges carrying ``score``."""
-        check_is_fitted(self, "adjacency_")
-        names = self._names(self.n_features_in_)
-        graph: nx.DiGraph[Any] = nx.DiGraph()
-        graph.add_nodes_from(names)
-        for i, j in np.argwhere(self.adjacency_).tolist():
-            graph.add_edge(names[i], names[j], score=float(self.edge_scores_[i, j]))
-        return graph
+        return self.to_networkx()
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted model as tensors and JSON; :func:`dpdag.load` reads it back."""

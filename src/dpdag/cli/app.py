@@ -1,0 +1,103 @@
+"""The commands together, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import sys
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+from safetensors import SafetensorError
+
+from .. import __version__
+from .apply import impute, predict, sample
+from .fit import fit
+from .show import list_parts, report
+
+__all__ = ["app", "main"]
+
+BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
+
+app = typer.Typer(
+    name="dpdag",
+    help="Causal graphs from data, with honest uncertainty.",
+    epilog="Start with: dpdag fit data.csv --out run/   (or 'dpdag fit Sachs --out run/')",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(fit)
+app.command()(sample)
+app.command()(predict)
+app.command()(impute)
+app.command()(report)
+app.command(name="list")(list_parts)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dpdag {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Causal graphs from data, with honest uncertainty."""
+
+
+def main() -> NoReturn:
+    """Run a command: 0 when done, 2 and one line on bad input, 130 when interrupted.
+
+    ``DPDAG_TRACEBACK=1`` shows where in the code an error came from.
+    """
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app(prog_name="dpdag")
+    except KeyboardInterrupt:
+        _leave("Interrupted; nothing was written.", INTERRUPTED)
+    except (ValueError, OSError, ImportError, MemoryError, SafetensorError) as error:
+        if os.environ.get("DPDAG_TRACEBACK"):
+            raise
+        _leave(_line(error), BAD_INPUT)
+    except RuntimeError as error:
+        if "not enough memory" not in str(error):  # what torch says; all else is a fault of ours
+            raise
+        _leave(_line(error), BAD_INPUT)
+    sys.exit(0)
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(TERMINATED)  # as an exception, so that files begun are removed
+
+
+def _leave(message: str, status: int) -> NoReturn:
+    typer.echo(f"dpdag: {message}", err=True)
+    sys.exit(status)
+
+
+def _line(error: BaseException) -> str:
+    """The error in one line; keyword arguments it offers are given as options."""
+    if isinstance(error, MemoryError) or "not enough memory" in str(error):
+        return "The data does not fit into memory; take fewer rows (--max-rows) or columns."
+    number = _errno(error)
+    if number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return f"{os.strerror(number)}. Nothing was written; free space or choose another --out."
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
+    text = " ".join(str(error).split())
+    return re.sub(r"\b(encoding|separator|decimal)=('[^']*')", r"--\1 \2", text)
+
+
+def _errno(error: BaseException) -> int | None:
+    """The system's number of an error; safetensors gives it in words."""
+    said = re.search(r"os error (\d+)", str(error)) if isinstance(error, SafetensorError) else None
+    return int(said[1]) if said else getattr(error, "errno", None)

@@ -1,0 +1,180 @@
+"""dpdag fit: from a table to a graph, a model and a report."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from .. import datasets
+from ..experiments import RunRecord, describe
+from ..learners import LEARNERS, DAGLearner
+from ..reports import write_report
+from . import summary
+from .options import build, known, settings
+from .output import new_folder
+from .table import Reading, Table, load
+
+__all__ = ["fit"]
+
+MANY_COLUMNS = 100
+
+EXAMPLES = """
+[bold]Examples[/]
+
+  dpdag fit data.csv --out run/
+
+  dpdag fit Sachs --out run/ --learner CAM
+
+  dpdag fit data.csv --out run/ --forbid outcome:age --tiers tiers.yaml
+
+  dpdag fit data.csv --out run/ --missing impute --one-hot --set max_epochs=300
+"""
+
+
+class Missing(StrEnum):
+    """What to do with missing values."""
+
+    error = "error"
+    impute = "impute"
+    drop = "drop"
+
+
+def _learners(incomplete: str) -> list[str]:
+    return [name for name in LEARNERS if name.lower().startswith(incomplete.lower())]
+
+
+def _data(incomplete: str) -> list[str]:
+    names = [name for name in datasets.available() if name.startswith(incomplete)]
+    return names + sorted(map(str, Path().glob(f"{incomplete}*")))
+
+
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help="Table (.csv, .tsv, .parquet, .npy), or a data set such as Sachs.",
+        autocompletion=_data,
+        show_default=False,
+    ),
+]
+SeparatorOption = Annotated[
+    str | None, typer.Option(help="Character between columns; found in the header by default.")
+]
+DecimalOption = Annotated[str, typer.Option(help="Character before the fraction of a number.")]
+EncodingOption = Annotated[str, typer.Option(help="Encoding of a text file, such as latin-1.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result.")]
+
+
+def fit(
+    data: DataArgument,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to create.")],
+    learner: Annotated[
+        str, typer.Option(help="See 'dpdag list learners'.", autocompletion=_learners)
+    ] = "VIDPDAG",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Setting of the learner; repeatable."),
+    ] = None,
+    forbid: Annotated[
+        list[str] | None, typer.Option(metavar="A:B", help="No edge from A to B; repeatable.")
+    ] = None,
+    require: Annotated[
+        list[str] | None, typer.Option(metavar="A:B", help="An edge from A to B; repeatable.")
+    ] = None,
+    tiers: Annotated[
+        Path | None, typer.Option(help="YAML list of lists of columns, causes first.")
+    ] = None,
+    knowledge: Annotated[
+        Path | None, typer.Option(help="YAML with forbidden, required and tiers.")
+    ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Missing values: refuse, fill while learning, or drop rows.")
+    ] = Missing.error,
+    drop_text: Annotated[bool, typer.Option("--drop-text", help="Leave out text columns.")] = False,
+    one_hot: Annotated[
+        bool, typer.Option("--one-hot", help="Turn text columns into 0/1 columns.")
+    ] = False,
+    max_rows: Annotated[
+        int, typer.Option(min=0, help="Draw at most so many rows at random; 0 takes all.")
+    ] = 10_000,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = ".",
+    encoding: EncodingOption = "utf-8",
+    overwrite: OverwriteOption = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print summary.json instead of text.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
+) -> None:
+    """Learn a causal graph from a table, and write graph, model and report to a folder."""
+    if drop_text and one_hot:
+        raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
+    text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
+    reading = Reading(separator, decimal, encoding)
+    chosen = settings(set_ or [])
+    with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
+        table = load(data, reading, text=text, missing=missing.value, max_rows=max_rows, seed=seed)
+        said = known(
+            table.names,
+            forbid=forbid or [],
+            require=require or [],
+            tiers=tiers,
+            file=knowledge,
+            encoded=table.encoded,
+            dropped=table.dropped,
+        )
+        model = build(learner, chosen, knowledge=said, seed=seed, missing=missing.value)
+        record = _learn(model, table)
+        found = summary.facts(record, table, model, seed=seed)
+        _write(folder, model, record, found)
+    _tell(found, out, as_json=as_json)
+
+
+fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
+
+
+def _learn(model: DAGLearner, table: Table) -> RunRecord:
+    """Fit, with a sign of life on a terminal."""
+    console = Console(stderr=True)
+    name, (rows, columns) = type(model).__name__, table.frame.shape
+    message = f"Learning from {rows} rows × {columns} columns with {name} …"
+    if columns > MANY_COLUMNS:
+        message += " (many columns: this may take long; --set mechanism=linear is quicker)"
+    own_bar = hasattr(model, "verbose")
+    if own_bar and console.is_terminal:
+        console.print(message, soft_wrap=True, highlight=False)
+    start = time.perf_counter()
+    with nullcontext() if own_bar else console.status(message):
+        model.fit(table.frame)
+    return describe(model, table.frame, seconds=time.perf_counter() - start)
+
+
+def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:
+    edges = model.to_edges().reindex(columns=["source", "target", "score", "probability"])
+    edges.to_csv(folder / "edges.csv", index=False)
+    model.to_graphml(folder / "graph.graphml")
+    (folder / "graph.dot").write_text(model.to_dot() + "\n", encoding="utf-8")
+    model.save(folder / "model")
+    record.save(folder / "record.json")
+    write_report(record, folder / "report.html")
+    (folder / "summary.json").write_text(_json(found) + "\n", encoding="utf-8")
+
+
+def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(_json(found))
+        return
+    console = Console()
+    summary.show(found, console=console)
+    console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
+
+
+def _json(found: dict[str, Any]) -> str:
+    return json.dumps(found, indent=2, ensure_ascii=False)

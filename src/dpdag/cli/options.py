@@ -1,0 +1,139 @@
+"""From words on the command line to a learner and its prior knowledge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..distributions import Knowledge, read_knowledge
+from ..learners import LEARNERS, DAGLearner
+from ..registry import suggest
+
+__all__ = ["build", "known", "settings"]
+
+OWN_OPTIONS = {"random_state": "--seed", "knowledge": "--knowledge", "missing": "--missing"}
+WORDS = {"True": True, "False": False, "None": None, "none": None}
+
+
+def build(
+    name: str, chosen: Mapping[str, Any], *, knowledge: Knowledge | None, seed: int, missing: str
+) -> DAGLearner:
+    """The learner called ``name``, in any case of letters, with the chosen settings."""
+    kinds: dict[str, type[Any]] = {kind.lower(): part for kind, part in LEARNERS.items()}
+    if name.lower() not in kinds:
+        hint = suggest(name, list(LEARNERS))
+        raise ValueError(f"Unknown learner {name!r}.{hint} Known: {', '.join(LEARNERS)}.")
+    learner: DAGLearner = kinds[name.lower()]()
+    parameters = learner.get_params(deep=False)
+    for key in chosen:
+        if key in OWN_OPTIONS:
+            raise ValueError(f"--set {key} has its own option: use {OWN_OPTIONS[key]}.")
+        if key not in parameters:
+            hint = suggest(key, list(parameters))
+            raise ValueError(f"{type(learner).__name__} has no setting {key!r} (--set).{hint}")
+    own: dict[str, Any] = {"random_state": seed, "knowledge": knowledge}
+    if missing == "impute":
+        if "missing" not in parameters:
+            takers = [name for name, kind in LEARNERS.items() if _imputes(kind)] or ["none yet"]
+            raise ValueError(
+                f"{type(learner).__name__} does not take missing values; use --missing drop, or "
+                f"a learner that does: {', '.join(takers)}."
+            )
+        own["missing"] = "impute"
+    learner.set_params(**chosen, **{key: own[key] for key in own if key in parameters})
+    return learner
+
+
+def settings(pairs: Iterable[str]) -> dict[str, Any]:
+    """Values of ``key=value`` words: numbers, true, false, none, lists as in JSON, else text.
+
+    Example:
+        >>> settings(["learning_rate=3e-3", "prune=true", "mechanism=mlp", "patience=None"])
+        {'learning_rate': 0.003, 'prune': True, 'mechanism': 'mlp', 'patience': None}
+    """
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise ValueError(f"--set takes key=value, such as max_epochs=50; got {pair!r}.")
+        found[key.strip()] = _value(value.strip())
+    return found
+
+
+def known(
+    names: Sequence[str],
+    *,
+    forbid: Sequence[str],
+    require: Sequence[str],
+    tiers: Path | None,
+    file: Path | None,
+    encoded: Mapping[str, Sequence[str]],
+    dropped: Mapping[str, str],
+) -> Knowledge | None:
+    """Everything said about the graph, as one.
+
+    Arguments:
+        names: Columns that are learned from.
+        forbid: Edges "source:target", and ``require`` those that must exist.
+        tiers: File with tiers.
+        file: File with any knowledge.
+        encoded: 0/1 columns by the column of categories they stand for; between those of one
+            column no edge is possible.
+        dropped: Columns left out, and why.
+    """
+    said = [Knowledge() if path is None else read_knowledge(path) for path in (tiers, file)]
+    if said[0].tiers and said[1].tiers:
+        raise ValueError(f"{tiers} and {file} both hold tiers; keep one.")
+    columns = [*names, *encoded, *dropped]
+    forbidden = [*said[0].forbidden, *said[1].forbidden, *(_edge(e, columns) for e in forbid)]
+    required = [*said[0].required, *said[1].required, *(_edge(e, columns) for e in require)]
+
+    def stand_ins(node: Any) -> list[str]:
+        if node not in names and node in dropped:
+            raise ValueError(
+                f"Prior knowledge names {node!r}, which was left out ({dropped[node]}); remove it."
+            )
+        return list(encoded.get(node, [node]))
+
+    between = [(a, b) for new in encoded.values() for a in new for b in new if a != b]
+    knowledge = Knowledge(
+        forbidden=[*_expanded(forbidden, stand_ins), *between],
+        required=_expanded(required, stand_ins),
+        tiers=[[n for node in tier for n in stand_ins(node)] for s in said for tier in s.tiers],
+    )
+    knowledge.resolve(len(names), list(names))  # unknown names are refused before learning
+    return None if knowledge == Knowledge() else knowledge
+
+
+def _expanded(edges: Iterable[tuple[Any, Any]], stand_ins: Any) -> list[tuple[str, str]]:
+    return [
+        (a, b) for source, target in edges for a in stand_ins(source) for b in stand_ins(target)
+    ]
+
+
+def _edge(word: str, columns: Sequence[str]) -> tuple[str, str]:
+    """The ends of "source:target", also where names hold colons."""
+    cuts = [k for k, letter in enumerate(word) if letter == ":"]
+    pairs = [(word[:k].strip(), word[k + 1 :].strip()) for k in cuts]
+    certain = [pair for pair in pairs if set(pair) <= set(columns)]
+    if len(certain) == 1 or len(pairs) == 1:
+        return (certain or pairs)[0]
+    raise ValueError(
+        f"An edge is given as source:target, with names of columns; got {word!r}. "
+        "For names with colons use a file with --knowledge."
+    )
+
+
+def _value(text: str) -> Any:
+    if text in WORDS:
+        return WORDS[text]
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _imputes(kind: type[Any]) -> bool:
+    return "missing" in kind().get_params(deep=False)

@@ -1,0 +1,91 @@
+"""dpdag report and list: what there is to see."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from .. import datasets
+from ..experiments import RunRecord
+from ..learners import LEARNERS
+from ..reports import write_report
+from .output import new_file
+
+__all__ = ["list_parts", "report"]
+
+
+class Part(StrEnum):
+    """What can be listed."""
+
+    learners = "learners"
+    datasets = "datasets"
+    experiments = "experiments"
+
+
+def report(
+    run: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="Folder written by 'dpdag fit'.", show_default=False),
+    ],
+) -> None:
+    """Write report.html of a run again, without learning again.
+
+    [bold]Example[/]
+
+      dpdag report run/
+    """
+    if not run.is_dir():
+        raise FileNotFoundError(f"{run} does not exist or is not a folder; run 'dpdag fit' first.")
+    record = RunRecord.load(run / "record.json")
+    with new_file(run / "report.html", overwrite=True) as partial:
+        write_report(record, partial)
+    typer.echo(str(run / "report.html"))
+
+
+def list_parts(
+    part: Annotated[Part, typer.Argument(help="What to list.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print names as JSON.")] = False,
+) -> None:
+    """List learners, data sets or experiments by name."""
+    entries = {
+        Part.learners: _learners,
+        Part.datasets: _datasets,
+        Part.experiments: dict,
+    }[part]()
+    if as_json:
+        typer.echo(json.dumps(list(entries)))
+        return
+    if not entries:
+        typer.echo(f"This version has no {part.value}.")
+        return
+    grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, 2))
+    for name, meaning in entries.items():
+        grid.add_row(f"[bold]{escape(name)}[/]", escape(meaning))
+    Console().print(grid)
+
+
+def _learners() -> dict[str, str]:
+    documents = {name: inspect.getdoc(kind) or "" for name, kind in LEARNERS.items()}
+    return {name: text.partition("\n")[0] for name, text in documents.items()}
+
+
+def _datasets() -> dict[str, str]:
+    said = {
+        "ER": "{n} nodes, {m} edges at random, functions from a Gaussian process",
+        "SF": "{n} nodes, {m} edges with hubs, functions from a Gaussian process",
+        "Sachs": "853 measurements of 11 proteins in cells, with the published network",
+        "SynTReN": "simulated gene expression; read from DPDAG_DATA or downloaded",
+    }
+    found = {}
+    for name in datasets.available():
+        kind, *size = name.split("-")
+        found[name] = said[kind].format(**dict(zip("nm", size)))
+    return found

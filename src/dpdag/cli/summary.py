@@ -1,0 +1,117 @@
+"""What a fit found, for scripts and for people."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from .. import __version__
+from ..experiments import RunRecord
+from ..learners import DAGLearner
+from ..metrics import shd
+from .table import Table
+
+__all__ = ["facts", "show"]
+
+SHOWN = 15
+
+
+def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
+    """The content of ``summary.json``."""
+    edges = learner.to_edges()
+    found: dict[str, Any] = {
+        "dpdag": __version__,
+        "learner": record.learner,
+        "seed": seed,
+        "seconds": record.seconds,
+        "data": {
+            "source": table.source,
+            "rows": table.rows,
+            "columns": table.columns,
+            "rows_used": len(table.frame),
+            "columns_used": record.names,
+            "dropped": table.dropped,
+            "encoded": table.encoded,
+        },
+        "notes": [*table.notes, *record.diagnostics.notes],
+        "diagnostics": asdict(record.diagnostics),
+        "n_edges": len(edges),
+        "edges": edges.to_dict("records"),
+        "causal_order": [record.names[k] for k in record.causal_order],
+        "settings": record.settings,
+        "choice": getattr(learner, "choice_", None),
+    }
+    if table.truth is not None and table.names == table.truth.names:
+        found["truth"] = _against(record.adjacency, table.truth.adjacency)
+    return found
+
+
+def show(found: dict[str, Any], *, console: Console) -> None:
+    """Print the summary for people."""
+    data, used = found["data"], found["data"]["columns_used"]
+    line = f"{data['rows']} rows × {data['columns']} columns"
+    if (data["rows_used"], len(used)) != (data["rows"], data["columns"]):
+        line += f", learned from {data['rows_used']} × {len(used)}"
+    print_ = _printer(console)
+    print_(f"[bold]Data[/]      {escape(data['source'])}: {line}")
+    for name, reason in data["dropped"].items():
+        print_(f"  [yellow]left out[/]  {escape(name)}: {escape(reason)}")
+    for name, new in data["encoded"].items():
+        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new))}")
+    for note in found["notes"]:
+        print_(f"  [yellow]note[/]      {escape(note)}")
+    if found["diagnostics"]["sortability"]:
+        print_(
+            f"[bold]Scales[/]    {escape(found['diagnostics']['sortability'])} "
+            "(Along the learned graph; columns were standardised before learning.)"
+        )
+    seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
+    print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
+    if found["choice"]:
+        print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
+    if "truth" in found:
+        print_(f"[bold]Known[/]     {_compared(found['truth'])}")
+    if found["edges"]:
+        console.print(_grid(found["edges"]))
+    if found["n_edges"] > SHOWN:
+        print_(f"… and {found['n_edges'] - SHOWN} more in edges.csv")
+
+
+def _grid(edges: list[dict[str, Any]]) -> Grid:
+    word = "probability" if "probability" in edges[0] else "score"
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2), show_edge=False)
+    grid.add_column("cause", justify="right", overflow="fold")
+    grid.add_column("")
+    grid.add_column("effect", overflow="fold")
+    grid.add_column(word, justify="right")
+    for edge in edges[:SHOWN]:
+        strength = f"{edge[word]:.3f}" if word == "probability" else f"{edge[word]:.4g}"
+        grid.add_row(escape(str(edge["source"])), "→", escape(str(edge["target"])), strength)
+    return grid
+
+
+def _printer(console: Console) -> Any:
+    return lambda text: console.print(text, soft_wrap=True, highlight=False)
+
+
+def _against(learned: np.ndarray, truth: np.ndarray) -> dict[str, int]:  # (n, n), (n, n)
+    learned, truth = learned != 0, truth != 0
+    return {
+        "edges": int(truth.sum()),
+        "found": int((learned & truth).sum()),
+        "reversed": int((learned & truth.T).sum()),
+        "other": int((learned & ~truth & ~truth.T).sum()),
+        "shd": int(shd(truth.astype(int), learned.astype(int))),
+    }
+
+
+def _compared(truth: dict[str, int]) -> str:
+    return (
+        f"of the {truth['edges']} edges of the published graph {truth['found']} were found, "
+        f"{truth['reversed']} reversed; {truth['other']} of the learned are not in it"
+    )

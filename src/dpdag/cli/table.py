@@ -1,0 +1,233 @@
+"""The user's data: read, made fit for learning, and what was done to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .. import datasets
+from ..datasets.preparation import encoded
+from ..registry import suggest
+from ..seeding import numpy_generator
+
+__all__ = ["Reading", "Table", "load", "matching"]
+
+MAX_LEVELS = 20
+MIN_ROWS = 5
+FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How to read a text file."""
+
+    separator: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Observations and what was done to them.
+
+    Attributes:
+        source: File or data set.
+        frame: What to learn from.
+        rows, columns: Size of what was read.
+        dropped: Columns left out, and why.
+        encoded: Columns of categories and the 0/1 columns in their place.
+        notes: What else was changed, a sentence each.
+        truth: The data set with the true graph, where there is one.
+    """
+
+    source: str
+    frame: pd.DataFrame
+    rows: int
+    columns: int
+    dropped: dict[str, str] = field(default_factory=dict)
+    encoded: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    truth: datasets.Dataset | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns to learn from."""
+        return [str(name) for name in self.frame.columns]
+
+
+def load(
+    data: str, reading: Reading, *, text: str, missing: str, max_rows: int, seed: int
+) -> Table:
+    """Read a file or a data set by name and prepare it for learning.
+
+    Arguments:
+        data: Path, or name of a data set where no such file exists.
+        reading: How to read text files.
+        text: "refuse", "drop" or "one-hot" columns of text.
+        missing: "error", "drop" rows with missing values, or "impute": leave them to the learner.
+        max_rows: Draw so many rows at random from longer tables; 0 for all.
+        seed: For that draw.
+    """
+    table = _informative(_without_text(_read(data, reading), text))
+    table = _complete(table, missing)
+    _check_rows(table)
+    table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
+    _check_columns(table)
+    return table
+
+
+def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
+    """The columns that a model was fitted to, in its order, from a file with these or more."""
+    frame = _read(data, reading).frame
+    columns = {}
+    for name in map(str, names):
+        variable, equals, level = name.rpartition("=")
+        if name in frame:
+            columns[name] = frame[name]
+        elif equals and variable in frame:
+            columns[name] = encoded(frame[variable], level)
+        else:
+            hint = suggest(name, [str(other) for other in frame])
+            raise ValueError(f"{data} lacks the column {name!r} of the model.{hint}")
+    found = pd.DataFrame(columns)
+    text = datasets.text_columns(found)
+    if text:
+        raise ValueError(
+            f"{data} has text in {_examples(found, text)}, where the model has numbers."
+        )
+    return found
+
+
+def _read(data: str, reading: Reading) -> Table:
+    file = Path(data)
+    if not file.exists() and not file.name.lower().endswith(FILE_ENDINGS):
+        try:
+            known = datasets.load(data)
+        except ValueError:
+            hint = suggest(data, datasets.available())
+            raise ValueError(
+                f"{data} is neither a file nor a data set.{hint} See 'dpdag list datasets'."
+            ) from None
+        rows, columns = known.X.shape
+        return Table(data, known.frame, rows, columns, truth=known)
+    frame = datasets.read(
+        file,
+        text="keep",
+        separator=reading.separator,
+        decimal=reading.decimal,
+        encoding=reading.encoding,
+    )
+    if frame.shape[1] == 1:
+        raise ValueError(
+            f"{data} has one column, {str(frame.columns[0])!r}; a graph needs two. If it has "
+            "more, name the character between them with --separator."
+        )
+    rows, columns = frame.shape
+    return Table(data, frame, rows, columns)
+
+
+def _without_text(table: Table, text: str) -> Table:
+    columns = datasets.text_columns(table.frame)
+    if not columns:
+        return table
+    if text == "drop":
+        dropped = dict.fromkeys(columns, "text")
+        return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
+    if text == "one-hot":
+        many = [name for name in columns if table.frame[name].nunique() > MAX_LEVELS]
+        if many:
+            raise ValueError(
+                f"{table.source} has more than {MAX_LEVELS} categories in "
+                f"{_examples(table.frame, many)}; drop them with --drop-text instead of --one-hot."
+            )
+        frame, new = datasets.one_hot(table.frame, columns)
+        return replace(table, frame=frame, encoded=new)
+    decimal = table.frame[columns].map(_has_comma).any(axis=None)
+    raise ValueError(
+        f"{table.source} has text in {_examples(table.frame, columns)}; leave such columns out "
+        "with --drop-text or turn categories into 0/1 columns with --one-hot."
+        + (" For numbers like 1,5 add --decimal ','." if decimal else "")
+    )
+
+
+def _informative(table: Table) -> Table:
+    useless = datasets.uninformative(table.frame)
+    frame = table.frame.drop(columns=list(useless))
+    kept = {old: [n for n in new if n in frame] for old, new in table.encoded.items()}
+    return replace(table, frame=frame, dropped={**table.dropped, **useless}, encoded=kept)
+
+
+def _complete(table: Table, missing: str) -> Table:
+    counts = table.frame.isna().sum()
+    counts = counts[counts > 0]
+    if counts.empty or missing == "impute":
+        return table
+    where = _some([f"{str(name)!r} ({count})" for name, count in counts.items()])
+    if missing == "drop":
+        frame = table.frame.dropna(ignore_index=True)
+        lost = len(table.frame) - len(frame)
+        note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
+        return replace(table, frame=frame, notes=[*table.notes, note])
+    raise ValueError(
+        f"{table.source} misses values in {where}; fill them while learning with "
+        "--missing impute or leave such rows out with --missing drop."
+    )
+
+
+def _check_rows(table: Table) -> None:
+    rows = len(table.frame)
+    if rows < MIN_ROWS:
+        way_out = ", or use --missing impute instead of drop" if rows < table.rows else ""
+        raise ValueError(
+            f"{table.source} has {rows} usable rows; at least {MIN_ROWS} are needed, and hundreds "
+            f"to learn anything: add observations{way_out}."
+        )
+
+
+def _check_columns(table: Table) -> None:
+    names = table.names
+    if len(names) < 2:
+        gone = _some([f"{name!r} ({reason})" for name, reason in table.dropped.items()])
+        left = f"only the column {names[0]!r}" if names else "no columns"
+        raise ValueError(
+            f"{table.source} has {left} to learn from; a graph needs two. Left out: {gone}."
+        )
+
+
+def _thinned(table: Table, max_rows: int, seed: int) -> Table:
+    rows = len(table.frame)
+    if not max_rows or rows <= max_rows:
+        return table
+    drawn = numpy_generator(seed, "rows").choice(rows, size=max_rows, replace=False)
+    drawn.sort()
+    note = (
+        f"Learned from {max_rows} of {rows} rows, drawn at random; --max-rows 0 takes all, "
+        "which takes longer."
+    )
+    frame = table.frame.iloc[drawn].reset_index(drop=True)
+    return replace(table, frame=frame, notes=[*table.notes, note])
+
+
+def _examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
+    """Columns of text with the first entry that is no number."""
+    found = []
+    for name in columns:
+        values = frame[name].dropna()
+        odd = values[pd.to_numeric(values, errors="coerce").isna()]
+        shown = odd if len(odd) else values
+        found.append(f"{name!r} (such as {str(shown.iloc[0])[:30]!r} in row {shown.index[0] + 1})")
+    return _some(found)
+
+
+def _has_comma(value: Any) -> bool:
+    whole, comma, fraction = str(value).strip().lstrip("+-").partition(",")
+    return bool(comma) and whole.isdigit() and fraction.isdigit()
+
+
+def _some(words: Sequence[str], limit: int = 6) -> str:
+    more = f" and {len(words) - limit} more" if len(words) > limit else ""
+    return ", ".join(words[:limit]) + more

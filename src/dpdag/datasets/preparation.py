@@ -1,0 +1,91 @@
+"""Make a table of one's own fit for learning: text encoded, columns without information named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["one_hot", "text_columns", "uninformative"]
+
+
+def text_columns(frame: pd.DataFrame) -> list[str]:
+    """Columns that hold no numbers."""
+    import pandas as pd
+
+    return [name for name in _names(frame) if not pd.api.types.is_numeric_dtype(frame[name])]
+
+
+def one_hot(
+    frame: pd.DataFrame, columns: Sequence[str]
+) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    """Replace columns of categories by 0/1 columns, one per category but the first.
+
+    The first category is what all zeros mean. A missing category stays missing.
+
+    Returns:
+        The table, and the new columns of each old one.
+
+    Example:
+        >>> import pandas as pd
+        >>> table, new = one_hot(pd.DataFrame({"site": ["C", "A", "B", "A"]}), ["site"])
+        >>> new, table["site=B"].tolist()
+        ({'site': ['site=B', 'site=C']}, [0.0, 0.0, 1.0, 0.0])
+    """
+    parts: dict[str, pd.Series] = {}
+    new: dict[str, list[str]] = {}
+    for name in _names(frame):
+        if name not in columns:
+            parts[name] = frame[name]
+            continue
+        values = frame[name]
+        levels = sorted(values.dropna().astype(str).unique())
+        new[name] = [f"{name}={level}" for level in levels[1:]]
+        for level in levels[1:]:
+            parts[f"{name}={level}"] = encoded(values, level)
+    return frame.iloc[:, :0].assign(**parts), new
+
+
+def encoded(values: pd.Series, level: str) -> pd.Series:
+    """1 where a value is the category ``level``, 0 where another, NaN where missing."""
+    return (values.astype(str) == level).astype(np.float64).where(values.notna())
+
+
+def uninformative(frame: pd.DataFrame) -> dict[str, str]:
+    """Columns of numbers from which nothing can be learned, and why.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"°C": [1.0, 2, 4], "one": [1.0] * 3, "°F": [33.8, 35.6, 39.2]})
+        >>> uninformative(table)
+        {'one': 'constant', '°F': "a copy of '°C' up to shift and scale"}
+    """
+    names = _names(frame)
+    values = frame.to_numpy(np.float64)  # (rows, n)
+    known = ~np.isnan(values)
+    count = np.maximum(known.sum(0), 1)
+    size = np.where(known, np.abs(values), 0.0).max(0, initial=0.0)
+    scaled = np.where(known, values, 0.0) / np.where(size > 0, size, 1.0)
+    centred = np.where(known, scaled - scaled.sum(0) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(0))
+    found = {}
+    for k, name in enumerate(names):
+        if not known[:, k].any():
+            found[name] = "all values missing"
+        elif spread[k] < 1e-13 * np.sqrt(count[k]):
+            found[name] = "constant"
+    z = centred / np.where(spread > 0, spread, 1.0)
+    copies = np.triu(np.abs(z.T @ z) > 1 - 1e-12, k=1)
+    for i, j in np.argwhere(copies).tolist():
+        same_gaps = bool((known[:, i] == known[:, j]).all())
+        if same_gaps and names[i] not in found and names[j] not in found:
+            found[names[j]] = f"a copy of {names[i]!r} up to shift and scale"
+    return {name: found[name] for name in names if name in found}
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name in frame.columns]

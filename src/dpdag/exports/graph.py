@@ -1,0 +1,53 @@
+"""What every export needs to know of a learned graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Edge", "LearnedGraph"]
+
+
+class Edge(NamedTuple):
+    """One edge by the names of its ends; ``probability`` is None where only scores are known."""
+
+    source: Any
+    target: Any
+    score: float
+    probability: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedGraph:
+    """A DAG with names and certainties; ``[i, j]`` is i → j.
+
+    Arguments:
+        names: One per node.
+        adjacency: (n, n) 0/1, a DAG.
+        scores: (n, n) larger = more certain.
+        probabilities: (n, n), or None where the learner has only scores.
+
+    Example:
+        >>> edge = np.array([[0, 1], [0, 0]])
+        >>> graph = LearnedGraph(["a", "b"], edge, 2.5 * edge)
+        >>> list(graph.edges())
+        [Edge(source='a', target='b', score=2.5, probability=None)]
+    """
+
+    names: list[Any]
+    adjacency: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    probabilities: NDArray[np.float64] | None = None
+
+    def edges(self, *, learned: bool = True) -> Iterator[Edge]:
+        """Edges, the most certain first; all pairs of nodes where ``learned`` is False."""
+        wanted = self.adjacency != 0 if learned else ~np.eye(len(self.names), dtype=bool)
+        strengths = self.scores if self.probabilities is None else self.probabilities
+        pairs = np.argwhere(wanted)
+        for i, j in pairs[np.argsort(-strengths[wanted], kind="stable")].tolist():
+            known = None if self.probabilities is None else float(self.probabilities[i, j])
+            yield Edge(self.names[i], self.names[j], float(self.scores[i, j]), known)

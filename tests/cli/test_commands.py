@@ -1,0 +1,226 @@
+"""What each command writes and says."""
+
+import json
+import os
+import re
+import signal
+import time
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpdag import __version__, datasets, load
+
+CAM = ("--learner", "CAM")
+QUICK = ("--set", "mechanism=linear")
+
+
+@pytest.fixture
+def table(folder) -> pd.DataFrame:
+    """age → dose → outcome, with a site that matters to the dose; saved as data.csv."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(50, 10, size=300)
+    site = rng.choice(["north", "south", "west"], size=300)
+    dose = np.tanh((age - 50) / 10) + (site == "west") + 0.2 * rng.normal(size=300)
+    outcome = dose**2 + 0.2 * rng.normal(size=300)
+    frame = pd.DataFrame({"outcome": outcome, "age": age, "site": site, "dose": dose})
+    frame.to_csv(folder / "data.csv", index=False)
+    return frame
+
+
+def test_the_installed_command_knows_its_version(own_process):
+    process = own_process("--version")
+    out, err = process.communicate()
+    assert (process.returncode, out, err) == (0, f"dpdag {__version__}\n", "")
+
+
+def test_fit_writes_everything_from_one_option(dpdag, folder):
+    result = dpdag(folder, "fit", "Sachs", "--out", "deep/run", *QUICK)
+    run = folder / "deep" / "run"
+    assert result.status == 0, result.stderr
+    assert [path.name for path in folder.iterdir()] == ["deep"]
+    assert [path.name for path in run.parent.iterdir()] == ["run"]
+    files = "edges.csv graph.dot graph.graphml model record.json report.html summary.json"
+    assert sorted(path.name for path in run.iterdir()) == files.split()
+    assert "853 rows × 11 columns" in result.stdout
+    assert result.stdout.rstrip().endswith("deep/run/report.html")
+
+    learner = load(run / "model")
+    summary = json.loads((run / "summary.json").read_text())
+    edges = pd.read_csv(run / "edges.csv")
+    assert list(edges.columns) == ["source", "target", "score", "probability"]
+    assert summary["n_edges"] == len(edges) == learner.adjacency_.sum()
+    learned = set(learner.graph_.edges)
+    assert set(zip(edges["source"], edges["target"])) == learned
+    assert set(nx.read_graphml(run / "graph.graphml").edges) == learned
+    assert (run / "graph.dot").read_text().count("->") == len(edges)
+    assert "<html" in (run / "report.html").read_text()
+    assert summary["data"]["columns_used"] == datasets.load("Sachs").names
+
+
+def test_json_is_the_summary_and_a_seed_fixes_it(dpdag, folder):
+    found = []
+    for name in ("one", "two"):
+        result = dpdag(folder, "fit", "Sachs", "--out", name, *QUICK, "--json", "--seed", 3)
+        assert result.status == 0, result.stderr
+        found.append(json.loads(result.stdout))
+        assert found[-1] == json.loads((folder / name / "summary.json").read_text())
+    assert found[0].pop("seconds") != found[1].pop("seconds")
+    assert found[0] == found[1]
+
+
+def test_text_is_dropped_or_encoded_and_said(dpdag, folder, table):
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text")
+    assert result.status == 0, result.stderr
+    assert re.search(r"left out\s+site: text", result.stdout)
+    result = dpdag(
+        folder, "fit", "data.csv", "--out", "run", *CAM, "--one-hot", "--overwrite",
+        "--forbid", "site:dose", "--json",
+    )  # fmt: skip
+    assert result.status == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert summary["data"]["encoded"] == {"site": ["site=south", "site=west"]}
+    ends = {(edge["source"], edge["target"]) for edge in summary["edges"]}
+    assert not ends & {("site=south", "dose"), ("site=west", "dose")}
+    assert not ends & {("site=south", "site=west"), ("site=west", "site=south")}
+
+    result = dpdag(folder, "predict", "run", "data.csv", "--out", "predicted.csv")
+    assert result.status == 0, result.stderr
+    predicted = pd.read_csv(folder / "predicted.csv")
+    assert list(predicted) == ["outcome", "age", "site=south", "site=west", "dose"]
+    assert np.corrcoef(predicted["outcome"], table["outcome"])[0, 1] > 0.8
+
+
+def test_knowledge_from_options_and_files_holds(dpdag, folder, table):
+    (folder / "tiers.yaml").write_text("[[outcome], [dose, age]]")
+    (folder / "known.json").write_text('{"required": [["outcome", "age"]]}')
+    result = dpdag(
+        folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--json",
+        "--tiers", "tiers.yaml", "--knowledge", "known.json", "--forbid", "age:dose",
+        "--require", "outcome:dose",
+    )  # fmt: skip
+    assert result.status == 0, result.stderr
+    ends = {(e["source"], e["target"]) for e in json.loads(result.stdout)["edges"]}
+    assert {("outcome", "age"), ("outcome", "dose")} <= ends
+    assert not ends & {("age", "dose"), ("age", "outcome"), ("dose", "outcome")}
+
+
+def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder, table):
+    table = table.drop(columns="site").assign(one=1, days=lambda t: 365 * t["age"], none=None)
+    table.loc[:9, "dose"] = np.nan
+    table.to_csv(folder / "data.csv", index=False)
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", *CAM, "--missing", "drop")
+    assert result.status == 0, result.stderr
+    for said in (
+        r"learned from 290 × 3",
+        r"left out\s+one: constant",
+        r"left out\s+days: a copy of 'age'",
+        r"left out\s+none: all values missing",
+        r"Left out 10 of 300 rows, which miss values in 'dose' \(10\)",
+    ):
+        assert re.search(said, result.stdout), result.stdout
+
+
+def test_missing_values_are_filled_while_learning(dpdag, folder, table):
+    table = table.drop(columns="site")
+    table.loc[:9, "dose"] = np.nan
+    table.to_csv(folder / "data.csv", index=False)
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", "--missing", "impute", *QUICK)
+    assert result.status == 0, result.stderr
+    assert "300 rows × 3 columns\n" in result.stdout
+    assert "Values are missing in dose" in result.stdout
+
+
+def test_models_predict_impute_and_draw_graphs(dpdag, folder, table):
+    data = table.drop(columns="site")
+    data.to_parquet(folder / "data.parquet")
+    assert dpdag(folder, "fit", "data.parquet", "--out", "run", *QUICK).status == 0
+    gaps = data.assign(more="text")[["more", "dose", "outcome", "age"]]  # any order, more columns
+    gaps.loc[3, "dose"] = np.nan
+    gaps.to_csv(folder / "gaps.tsv", sep="\t", index=False)
+    assert dpdag(folder, "impute", "run", "gaps.tsv", "--out", "filled.csv").status == 0
+    filled = pd.read_csv(folder / "filled.csv")
+    learner = load(folder / "run" / "model")
+    np.testing.assert_allclose(filled, learner.impute(gaps[["outcome", "age", "dose"]]))
+    assert np.isfinite(filled.loc[3, "dose"])
+
+    result = dpdag(folder, "sample", "run/model", "-k", 7, "--out", "dags.npz", "--seed", 1)
+    assert result.status == 0, result.stderr
+    with np.load(folder / "dags.npz") as drawn:
+        np.testing.assert_array_equal(drawn["dags"], learner.sample_dags(7, 1))
+        assert drawn["names"].tolist() == ["outcome", "age", "dose"]
+
+
+def test_a_report_is_written_again_from_the_record(dpdag, folder):
+    assert dpdag(folder, "fit", "Sachs", "--out", "run", *CAM).status == 0
+    page = (folder / "run" / "report.html").read_bytes()
+    (folder / "run" / "report.html").unlink()
+    result = dpdag(folder, "report", "run")
+    assert (result.status, result.stdout) == (0, "run/report.html\n")
+    assert (folder / "run" / "report.html").read_bytes() == page
+
+
+def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
+    assert "Sachs" in dpdag(folder, "list", "datasets").stdout
+    assert {"CAM", "VIDPDAG"} <= set(json.loads(dpdag(folder, "list", "learners", "--json").stdout))
+    assert dpdag(folder, "list", "experiments").status == 0
+    assert dpdag(folder, "list", "learner").status == 2
+
+
+def test_help_shows_examples_and_shells_complete(dpdag, own_process, folder):
+    assert "dpdag fit data.csv --out run/" in dpdag(folder, "fit", "--help").stdout
+    extra = {
+        "_DPDAG_COMPLETE": "complete_bash",
+        "COMP_WORDS": "dpdag fit Sachs --learner VI",
+        "COMP_CWORD": "4",
+    }
+    out, _ = own_process(extra=extra).communicate()
+    assert out.split() == ["VIDPDAG"]
+
+
+def test_a_million_rows_are_thinned_and_said(dpdag, folder):
+    rows = np.random.default_rng(0).normal(size=(1000, 3)).round(4).astype(str)
+    lines = [",".join(row) + "\n" for row in rows]
+    with (folder / "long.csv").open("w") as file:
+        file.write("a,b,c\n")
+        for _ in range(1000):
+            file.writelines(lines)
+    result = dpdag(folder, "fit", "long.csv", "--out", "run", *CAM)
+    assert result.status == 0, result.stderr
+    assert "1000000 rows × 3 columns, learned from 10000 × 3" in result.stdout
+    assert "--max-rows 0 takes all" in result.stdout
+
+
+def test_three_hundred_columns_are_learned(dpdag, folder):
+    np.save(folder / "wide.npy", np.random.default_rng(0).normal(size=(100, 300)))
+    options = ("mechanism=mlp", "init=random", "max_epochs=1", "hidden_units=2")
+    quick = [word for option in options for word in ("--set", option)]
+    result = dpdag(folder, "fit", "wide.npy", "--out", "run", *quick)
+    assert result.status == 0, result.stderr
+    assert "100 rows × 300 columns" in result.stdout
+    assert "Only 100 rows for 300 columns" in result.stdout
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_fit_leaves_nothing(own_process, folder, number, status):
+    process = own_process(
+        "fit",
+        "Sachs",
+        "--out",
+        "run",
+        "--set",
+        "mechanism=mlp",
+        "--set",
+        "max_epochs=100000",
+        cwd=folder,
+    )
+    while not list(folder.iterdir()):  # what is begun
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.kill(process.pid, number)
+    _, err = process.communicate()
+    assert process.returncode == status
+    assert "Traceback" not in err
+    assert list(folder.iterdir()) == []

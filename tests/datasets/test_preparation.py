@@ -1,0 +1,39 @@
+"""Tables of one's own: categories become numbers, useless columns are named."""
+
+import numpy as np
+import pandas as pd
+
+from dpdag.datasets import one_hot, text_columns, uninformative
+from dpdag.ops.columns import refuse_degenerate
+
+
+def test_categories_become_columns_in_place():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "sex": ["m", None, "f"], "b": [0.0, 1.0, 0.0]})
+    assert text_columns(frame) == ["sex"]
+    table, new = one_hot(frame, ["sex"])
+    assert new == {"sex": ["sex=m"]}
+    assert list(table) == ["a", "sex=m", "b"]
+    np.testing.assert_array_equal(table["sex=m"], [1.0, np.nan, 0.0])
+    assert text_columns(table) == []
+
+
+def test_what_is_left_is_what_learners_accept():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 50))
+    gaps = np.where(np.arange(50) < 10, np.nan, a)
+    frame = pd.DataFrame(
+        {"a": a, "b": 1e9 + b, "none": np.nan, "copy": 3 - 2 * a, "gaps": gaps, "one": 1e-30}
+    )
+    found = uninformative(frame)
+    assert found == {
+        "none": "all values missing",
+        "copy": "a copy of 'a' up to shift and scale",
+        "one": "constant",
+    }
+    kept = frame.drop(columns=[*found, "gaps"])
+    refuse_degenerate(kept.to_numpy(), list(kept))
+
+
+def test_of_three_copies_one_is_kept():
+    a = np.arange(5.0)
+    assert list(uninformative(pd.DataFrame({"a": a, "b": 2 * a, "c": -a}))) == ["b", "c"]

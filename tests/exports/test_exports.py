@@ -1,0 +1,84 @@
+"""Exports keep names, directions and certainties."""
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpdag import CAM, VIDPDAG
+from dpdag.exports import LearnedGraph, to_dagitty, to_dot
+from dpdag.exports.network import imported, write_gml, write_graphml
+
+NAMES = ["größe (kg)", 'say "hi"', "1", "a -> b"]
+ADJACENCY = np.array([[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
+SCORES = ADJACENCY * np.arange(1.0, 17.0).reshape(4, 4)
+EDGES = {(NAMES[0], NAMES[1]), (NAMES[0], NAMES[3]), (NAMES[2], NAMES[0])}
+GRAPH = LearnedGraph(NAMES, ADJACENCY, SCORES, SCORES / 20)
+
+
+@pytest.fixture(scope="module")
+def chain() -> CAM:
+    """A fitted a → b → c."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=400)
+    b = np.tanh(2 * a) + 0.2 * rng.normal(size=400)
+    c = np.sin(2 * b) + 0.2 * rng.normal(size=400)
+    return CAM().fit(pd.DataFrame({"c": c, "a": a, "b": b}))
+
+
+def test_files_of_graph_editors_keep_names_directions_and_certainties(tmp_path: Path) -> None:
+    write_graphml(GRAPH, tmp_path / "graph.graphml")
+    write_gml(GRAPH, tmp_path / "graph.gml")
+    for found in (
+        nx.read_graphml(tmp_path / "graph.graphml"),
+        nx.read_gml(tmp_path / "graph.gml"),
+    ):
+        assert list(found.nodes) == NAMES
+        assert set(found.edges) == EDGES
+        assert found.edges[NAMES[2], NAMES[0]] == {"score": 9.0, "probability": 0.45}
+
+
+def test_text_quotes_awkward_names() -> None:
+    for text in (to_dot(GRAPH), to_dagitty(GRAPH)):
+        assert '"1" -> "größe (kg)"' in text
+        assert '"größe (kg)" -> "say \\"hi\\""' in text
+        assert text.count("{") == text.count("}") == 1
+
+
+def test_the_edge_table_is_sorted_by_certainty(chain: CAM) -> None:
+    table = chain.to_edges()
+    assert list(table.columns) == ["source", "target", "score"]
+    assert {("a", "b"), ("b", "c")} == set(zip(table["source"], table["target"]))
+    assert table["score"].is_monotonic_decreasing
+    assert len(chain.to_edges(learned=False)) == 6
+
+
+def test_edges_of_a_posterior_carry_probabilities() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 1.0], [0.0, 0.5]]
+    learner = VIDPDAG(mechanism="linear", random_state=0, verbose=False).fit(X)
+    table = learner.to_edges(learned=False)
+    expected = [learner.edge_probabilities_[i, j] for i, j in zip(table["source"], table["target"])]
+    assert table["probability"].tolist() == expected
+    assert set(learner.graph_.nodes) == {0, 1}
+
+
+def test_matrices_of_other_packages_turn_as_documented(chain: CAM) -> None:
+    c, a, b = range(3)
+    lingam, causallearn = chain.to_lingam_matrix(), chain.to_causallearn_matrix()
+    assert lingam[b, a] == 1  # row is caused by column
+    assert lingam[a, b] == 0
+    assert (causallearn[a, b], causallearn[b, a]) == (-1, 1)
+    assert causallearn[a, c] == 0
+    np.testing.assert_array_equal(lingam.T, chain.adjacency_)
+
+
+def test_a_missing_package_is_named() -> None:
+    with pytest.raises(ImportError, match="pip install nowhere"):
+        imported("nowhere.at_all", "nowhere")
+
+
+def test_an_unfitted_learner_exports_nothing() -> None:
+    with pytest.raises(ValueError, match="not fitted"):
+        CAM().to_dot()
