@@ -20,22 +20,32 @@ _CUT = 40.0  # nats that turning round one descendant may cost
 def explore(climb: Climb, *, shortlist: int) -> bool:
     """Try a run of additions to each weakly explained child; whether any was worth it.
 
+    A child is tried again only when its parents or its possible parents have changed.
     A run goes on while it has found something better within the last few steps. Descendants that
     cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow.
     """
     weak = climb.evidence.weakly_explained(climb.value.numpy())
     improved = False
-    for child in np.flatnonzero(weak & ~climb.explored).tolist():
-        climb.explored[child] = True
-        move = _run(climb, child, shortlist=max(1, shortlist // 2))
-        if move is not None and climb.apply(move):
-            climb.explored[child] = improved = True
+    for child in np.flatnonzero(weak).tolist():
+        cost, cuts = _costs(climb, child)
+        situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
+        if climb.explored.get(child) == situation:
+            continue
+        climb.explored[child] = situation
+        move = _run(climb, child, cost, cuts, shortlist=max(1, shortlist // 2))
+        improved |= move is not None and climb.apply(move)
     return improved
 
 
-def _run(climb: Climb, child: int, *, shortlist: int) -> Move | None:
-    cost, cuts = _costs(climb, child)
+def _run(
+    climb: Climb,
+    child: int,
+    cost: np.ndarray,  # (n,)
+    cuts: dict[int, list[tuple[int, int]]],
+    *,
+    shortlist: int,
+) -> Move | None:
     first = climb.parents(child)
     parents, best = first, None
     best_total = total = float(climb.value[child]) - climb.penalty * int(parents.sum())
