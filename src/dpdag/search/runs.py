@@ -14,6 +14,7 @@ __all__ = ["explore"]
 
 _PATIENCE = 8  # additions without a better total that end a run
 _DIP = 12.0  # nats below the best total that end a run
+_SHALLOW = 3  # additions of a run that look at half the shortlist
 _CUT = 40.0  # nats that turning round one descendant may cost
 
 
@@ -33,7 +34,7 @@ def explore(climb: Climb, *, shortlist: int) -> bool:
         if climb.explored.get(child) == situation:
             continue
         climb.explored[child] = situation
-        move = _run(climb, child, cost, cuts, shortlist=max(1, shortlist // 2))
+        move = _run(climb, child, cost, cuts, shortlist=shortlist)
         improved |= move is not None and climb.apply(move)
     return improved
 
@@ -51,7 +52,10 @@ def _run(
     best_total = total = float(climb.value[child]) - climb.penalty * int(parents.sum())
     patience = _PATIENCE
     while patience and total > best_total - _DIP and int(parents.sum()) < climb.max_parents:
-        added = _best_addition(climb, child, parents, cost=cost, shortlist=shortlist)
+        # Most runs end soon; those that do not are worth a wider look.
+        depth = int((parents & ~first).sum())
+        width = max(1, shortlist // 2) if depth < _SHALLOW else shortlist
+        added = _best_addition(climb, child, parents, cost=cost, shortlist=width)
         if added is None:
             break
         parents, value = added
