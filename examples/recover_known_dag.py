@@ -53,10 +53,10 @@ def recover(
     names = {name: rate for name, _ in dags.named_parameters()}
     adam = ReplicaAdam(dict(dags.named_parameters()), names)
     generator = torch_generator(seed)
-    for _ in range(steps):
+    for step in range(steps):
         adam.zero_grad()
         (dags().rsample(generator=generator) - truth).square().sum().backward()
-        adam.step()
+        adam.step(scale=1 - step / steps)  # the noise of single samples averages out at the end
     return dags
 
 

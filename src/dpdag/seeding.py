@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["derive_seed", "numpy_generator", "torch_generator"]
+__all__ = ["base_seed", "derive_seed", "numpy_generator", "torch_generator"]
 
 
 def derive_seed(*parts: object) -> int:
@@ -24,7 +24,7 @@ def derive_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") >> 1
 
 
-def _base_seed(random_state: Any) -> int:
+def base_seed(random_state: Any) -> int:
     """A seed from scikit-learn's ``random_state``: None, an int, or a numpy generator."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
@@ -42,12 +42,12 @@ def _base_seed(random_state: Any) -> int:
 
 def numpy_generator(random_state: Any, *parts: object) -> np.random.Generator:
     """A numpy generator for one purpose, named by ``parts``, under one ``random_state``."""
-    return np.random.default_rng(derive_seed(_base_seed(random_state), *parts))
+    return np.random.default_rng(derive_seed(base_seed(random_state), *parts))
 
 
 def torch_generator(
     random_state: Any, *parts: object, device: torch.device | str = "cpu"
 ) -> torch.Generator:
     """A torch generator for one purpose, named by ``parts``, under one ``random_state``."""
-    seed = derive_seed(_base_seed(random_state), *parts)
+    seed = derive_seed(base_seed(random_state), *parts)
     return torch.Generator(device=device).manual_seed(seed)

@@ -138,7 +138,7 @@ def test_module_state_dict_round_trip_and_dtype() -> None:
     assert DPDAG(3).to(torch.float64)().sample().dtype == torch.float64
 
 
-@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # dynamo
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # dynamo's own
 @pytest.mark.parametrize("knowledge", [None, Knowledge(required=[(0, 1)])])
 def test_topk_compiles_without_graph_breaks(knowledge: Knowledge | None) -> None:
     dags = DPDAG(4, knowledge=knowledge)

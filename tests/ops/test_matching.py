@@ -24,7 +24,7 @@ def test_sinkhorn_is_doubly_stochastic(temperature: float) -> None:
     P = sinkhorn(logits(5, 6, 6), temperature=temperature)
     ones = torch.ones(5, 6, dtype=torch.float64)
     torch.testing.assert_close(P.sum(-2), ones)
-    torch.testing.assert_close(P.sum(-1), ones, atol=2e-3, rtol=0)
+    torch.testing.assert_close(P.sum(-1), ones, atol=5e-3, rtol=0)
 
 
 def test_sinkhorn_approaches_the_matching_as_the_temperature_falls() -> None:

@@ -4,10 +4,10 @@ from .benchmarks import PAPER_BENCHMARKS, benchmark
 from .catalogue import available, load
 from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
 from .noise import NOISES, Noise
-from .original import ORIGINALS, original
+from .original import ORIGINALS
 from .random_graphs import GRAPHS, bipartite, erdos_renyi, scale_free, small_world
 from .record import Dataset, Provenance, Split
-from .sachs import SACHS_GRAPHS, sachs, sachs_adjacency
+from .sachs import SACHS_GRAPHS, sachs_adjacency
 from .simulation import NONLINEARITIES, simulate
 from .tabular import read
 
@@ -34,9 +34,7 @@ __all__ = [
     "bipartite",
     "erdos_renyi",
     "load",
-    "original",
     "read",
-    "sachs",
     "sachs_adjacency",
     "scale_free",
     "simulate",

@@ -10,7 +10,7 @@ from ..seeding import derive_seed
 from .mechanisms import GP
 from .noise import Noise
 from .random_graphs import GRAPHS
-from .record import Dataset, Provenance
+from .record import Dataset, Provenance, checked_index
 from .simulation import Environment, simulate
 
 __all__ = ["PAPER_BENCHMARKS", "benchmark", "canonical_name"]
@@ -58,8 +58,7 @@ def benchmark(
     canonical = canonical_name(name)
     if canonical is None:
         raise ValueError(f"'name' must be like 'ER-50-200' (family-nodes-edges); got {name!r}.")
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise ValueError(f"'index' must be a whole number from 0; got {index!r}.")
+    index = checked_index(index)
     family, n_nodes, n_edges = canonical.split("-")
     seed = derive_seed(canonical, index)
     adjacency = GRAPHS[family](int(n_nodes), int(n_edges), random_state=seed)

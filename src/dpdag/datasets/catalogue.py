@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..registry import suggest
 from .benchmarks import PAPER_BENCHMARKS, benchmark, canonical_name
 from .original import original
-from .record import Dataset
+from .record import Dataset, checked_index
 from .sachs import sachs
 
 __all__ = ["available", "load"]
@@ -45,8 +45,7 @@ def load(name: str, index: int = 0, *, source: str = "auto") -> Dataset:
     if source not in SOURCES:
         hint = suggest(source, list(SOURCES))
         raise ValueError(f"Unknown source {source!r}.{hint} Known: {', '.join(SOURCES)}.")
-    if not isinstance(index, int) or isinstance(index, bool) or index < 0:
-        raise ValueError(f"'index' must be a whole number from 0; got {index!r}.")
+    index = checked_index(index)
     named = {other.lower(): other for other in ("Sachs", "SynTReN")}.get(str(name).lower())
     setting = named or canonical_name(str(name))
     if setting is None:

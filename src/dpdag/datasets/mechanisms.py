@@ -8,8 +8,6 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky
-from scipy.spatial.distance import cdist
 
 from ..registry import Registry
 
@@ -216,12 +214,16 @@ def _signed_uniform(
 
 
 def _rbf(points: FloatArray) -> FloatArray:  # (rows, k) -> (rows, rows)
+    from scipy.spatial.distance import cdist
+
     kernel = cdist(points, points, "sqeuclidean")
     kernel *= -0.5
     return np.exp(kernel, out=kernel)
 
 
 def _cholesky_draw(kernel: FloatArray, rng: np.random.Generator) -> FloatArray:
+    from scipy.linalg import cholesky
+
     kernel[np.diag_indices_from(kernel)] += JITTER
     # A symmetric matrix is its own transpose, which is what LAPACK can factorise in place.
     factor = cholesky(kernel.T, lower=True, overwrite_a=True, check_finite=False)

@@ -98,6 +98,8 @@ def original(name: str, index: int = 0) -> Dataset:
         verify(path, BLOBS[path.name])
     try:
         X, A, names = _read_npz(path, index) if path.suffix == ".npz" else _read_zip(path, index)
+    except IndexError as error:
+        raise ValueError(str(error)) from None
     except (OSError, EOFError, KeyError, zipfile.BadZipFile, ValueError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} cannot be read as the {name} data: {reason}") from error
@@ -138,7 +140,8 @@ def _pick(index: int, count: int) -> int:
 
 
 def _read_npz(path: Path, index: int) -> Arrays:
-    with np.load(path, allow_pickle=False) as file:
+    # np.load leaves a file that it cannot read open, so it is opened here.
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
         X, A = file["X"], file["A"]
         k = _pick(index, len(X))
         return X[k], A[k], [str(label) for label in file["names"]] if "names" in file else []

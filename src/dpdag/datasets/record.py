@@ -96,13 +96,13 @@ class Dataset:
         X = np.array(self.X, dtype=np.float64)
         if X.ndim != 2:
             raise ValueError(f"'X' must be (rows, nodes); got shape {X.shape} in {self.name!r}.")
-        names = _checked_names(self.names, X.shape[1], self.name)
+        names = checked_names(self.names, X.shape[1], self.name)
         bad = [names[node] for node in np.flatnonzero(~np.isfinite(X).all(0))]
         if bad:
             raise ValueError(f"'X' of {self.name!r} has values that are not finite in {bad}.")
         object.__setattr__(self, "X", X)
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "adjacency", _checked_truth(self.adjacency, names, self.name))
+        object.__setattr__(self, "adjacency", checked_truth(self.adjacency, names, self.name))
         if self.mask is not None:
             mask = np.array(self.mask, dtype=bool)
             if mask.shape != X.shape:
@@ -152,13 +152,11 @@ class Dataset:
     def split_rows(self, seed: int = 0) -> SplitRows:
         """Row numbers of the parts that ``split(seed)`` returns."""
         rows = self.X.shape[0]
+        if rows < 3:
+            raise ValueError(f"'split' needs at least 3 rows; {self.name!r} has {rows}.")
+        held_out = max(round(0.1 * rows), 1)
         order = numpy_generator(seed, "split").permutation(rows)
-        n_train, n_validation = round(0.8 * rows), round(0.1 * rows)
-        if not 0 < n_validation < rows - n_train:
-            n_validation = (rows - n_train) // 2
-        if min(n_train, n_validation, rows - n_train - n_validation) < 1:
-            raise ValueError(f"'split' needs at least 5 rows; {self.name!r} has {rows}.")
-        return SplitRows(*np.split(order, [n_train, n_train + n_validation]))
+        return SplitRows(*np.split(order, [rows - 2 * held_out, rows - held_out]))
 
     def split(self, seed: int = 0) -> Split:
         r"""80/10/10 training, validation and test rows, scaled by the training rows only.
@@ -176,7 +174,15 @@ class Dataset:
         return Split(*((self.X[rows] - centre) / scale for rows in parts))
 
 
-def _checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
+def checked_index(index: Any) -> int:
+    """The number of a data set, or an error."""
+    if not isinstance(index, (int, np.integer)) or isinstance(index, bool) or index < 0:
+        raise ValueError(f"'index' must be a whole number from 0; got {index!r}.")
+    return int(index)
+
+
+def checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
+    """One different name per node, or an error."""
     labels = [str(label) for label in names]
     if len(labels) != n_nodes:
         raise ValueError(f"'names' of {where!r} must have {n_nodes} entries; got {len(labels)}.")
@@ -186,7 +192,8 @@ def _checked_names(names: Sequence[str], n_nodes: int, where: str) -> list[str]:
     return labels
 
 
-def _checked_truth(adjacency: Any, names: list[str], where: str) -> IntArray:
+def checked_truth(adjacency: Any, names: list[str], where: str) -> IntArray:
+    """An acyclic 0/1 matrix over these nodes, or an error."""
     matrix = np.asarray(adjacency)
     n = len(names)
     if matrix.shape != (n, n):

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from ..ops.graphs import topological_order
 from ..registry import Registry, suggest
 from ..seeding import numpy_generator
 from .mechanisms import MECHANISMS, Mechanism
 from .noise import Noise
-from .record import BoolArray, Dataset, FloatArray, Provenance, default_names
+from .record import (
+    BoolArray,
+    Dataset,
+    FloatArray,
+    Provenance,
+    checked_names,
+    checked_truth,
+    default_names,
+)
 
 __all__ = ["NONLINEARITIES", "simulate"]
 
@@ -88,25 +97,27 @@ def simulate(
     """
     if rows < 1:
         raise ValueError(f"'rows' must be at least 1; got {rows}.")
-    graph = _checked(adjacency)
-    labels = list(names) if names is not None else default_names(graph.shape[0])
+    n = len(adjacency)
+    labels = checked_names(default_names(n) if names is None else names, n, name)
+    graph = checked_truth(adjacency, labels, name)
     mask, target = _interventions(do, rows, labels, numpy_generator(random_state, "do"))
-    parents_of = [np.flatnonzero(column) for column in graph.T]
-    n = len(parents_of)
-    roots = np.array([parents.size == 0 for parents in parents_of])
+    roots = graph.sum(0) == 0
     X = np.where(
         roots,
-        _noise(root_noise).draw(mask.shape[0], n, numpy_generator(random_state, "roots")),
-        _noise(noise).draw(mask.shape[0], n, numpy_generator(random_state, "noise")),
+        _noise(root_noise).draw(len(mask), n, numpy_generator(random_state, "roots")),
+        _noise(noise).draw(len(mask), n, numpy_generator(random_state, "noise")),
     )
     functions = MECHANISMS[mechanism]() if isinstance(mechanism, str) else mechanism
-    g = NONLINEARITIES[post] if isinstance(post, str) else post
+    bend = NONLINEARITIES[post] if isinstance(post, str) else post
+    # Every node has a generator of its own: what is done to one cannot change the others' draws.
     seeds = numpy_generator(random_state, "mechanisms").integers(2**63, size=n)
-    for node in topological_order(torch.from_numpy(graph)).tolist():
-        if not roots[node]:
-            X[:, node] += functions.draw(X[:, parents_of[node]], numpy_generator(int(seeds[node])))
-            X[:, node] = X[:, node] if g is None else g(X[:, node])
-        X[:, node] = np.where(mask[:, node], target[:, node], X[:, node])
+    with _one_thread():
+        for node in topological_order(torch.from_numpy(graph)).tolist():
+            if not roots[node]:
+                parents = X[:, graph[:, node] == 1]
+                value = X[:, node] + functions.draw(parents, numpy_generator(int(seeds[node])))
+                X[:, node] = value if bend is None else bend(value)
+            X[:, node] = np.where(mask[:, node], target[:, node], X[:, node])
     details = f"{functions!r}, {_noise(noise)!r}, roots {_noise(root_noise)!r}, post={post!r}."
     return Dataset(
         X=X,
@@ -118,17 +129,17 @@ def simulate(
     )
 
 
+def _one_thread() -> AbstractContextManager[Any]:
+    """One thread for linear algebra: the number of threads would change the last digits."""
+    import_module("scipy.linalg")  # a library is only found once it is loaded
+    try:
+        return import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas")
+    except ImportError:
+        return nullcontext()
+
+
 def _noise(noise: str | Noise) -> Noise:
     return Noise(noise) if isinstance(noise, str) else noise
-
-
-def _checked(adjacency: Any) -> NDArray[np.int64]:
-    graph = np.asarray(adjacency)
-    if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or graph.shape[0] < 1:
-        raise ValueError(f"'adjacency' must be a square matrix; got shape {graph.shape}.")
-    if not np.isin(graph, (0, 1)).all():
-        raise ValueError("'adjacency' must hold only 0 and 1; it holds other values.")
-    return graph.astype(np.int64)
 
 
 def _interventions(

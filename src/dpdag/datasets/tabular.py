@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,12 +96,19 @@ def _parquet(file: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        return pd.read_parquet(file, engine="pyarrow")
+        parquet = import_module("pyarrow.parquet")
     except ImportError as error:
         raise ImportError(
             f"{file} needs the package pyarrow: pip install 'dpdag[parquet]'."
         ) from error
+    try:
+        names = parquet.read_schema(file).names
     except (ValueError, OSError) as error:  # Arrow's errors are of these kinds
+        raise ValueError(f"{file} cannot be read: {_line(error)}") from error
+    _check_names(names, file)  # pandas would refuse duplicates without naming them
+    try:
+        return pd.read_parquet(file, engine="pyarrow")
+    except (ValueError, OSError) as error:
         raise ValueError(f"{file} cannot be read: {_line(error)}") from error
 
 
@@ -108,7 +116,8 @@ def _npy(file: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        values = np.load(file, allow_pickle=False)
+        with file.open("rb") as stream:
+            values = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{file} is no npy file of numbers, or is damaged.") from error
     if values.ndim != 2:

@@ -1,9 +1,10 @@
 """Distributions over permutations, edges and DAGs."""
 
 from . import sinkhorn, topk  # each registers its permutation family
-from .dag import DAGDistribution
+from .dag import DAGDistribution, Noise
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
+from .mixture import DAGMixture
 from .module import DPDAG
 from .permutation import PERMUTATIONS, Estimate, PermutationDistribution
 from .sinkhorn import GumbelSinkhorn
@@ -14,11 +15,13 @@ __all__ = [
     "PERMUTATIONS",
     "Constraints",
     "DAGDistribution",
+    "DAGMixture",
     "EdgeDistribution",
     "Estimate",
     "GumbelSinkhorn",
     "GumbelTopK",
     "Knowledge",
+    "Noise",
     "PermutationDistribution",
     "sinkhorn",
     "topk",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Generator, Tensor
@@ -17,9 +17,16 @@ from ..ops.subsets import MAX_NODES, edge_weights, sum_over_orders
 from .edges import EdgeDistribution
 from .permutation import Estimate, PermutationDistribution
 
-__all__ = ["DAGDistribution"]
+__all__ = ["DAGDistribution", "Noise"]
 
 _CHUNK_BYTES = 2**28  # memory for the subset tables of log_prob
+
+
+class Noise(NamedTuple):
+    """The randomness of DAG samples: Gumbel for the order, logistic for the edges."""
+
+    order: Tensor
+    edges: Tensor
 
 
 class DAGDistribution(Distribution):
@@ -80,8 +87,16 @@ class DAGDistribution(Distribution):
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n, n)
         """DAGs, exactly 0 or 1, with gradients to the logits of order and edges."""
-        mask = self.permutation.rsample_mask(sample_shape, generator=generator)
-        return self.edges.rsample(sample_shape, generator=generator) * mask
+        return self.dags_from(self.draw_noise(sample_shape, generator))
+
+    def draw_noise(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Noise:
+        """All that is random in a number of samples."""
+        order = self.permutation.draw_noise(sample_shape, generator)
+        return Noise(order, self.edges.draw_noise(sample_shape, generator))
+
+    def dags_from(self, noise: Noise) -> Tensor:  # (*sample, *batch, n, n)
+        """The DAGs that given noise makes, with gradients to the logits."""
+        return self.edges.edges_from(noise.edges) * self.permutation.mask_from(noise.order)
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None

@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from torch.distributions import Distribution
 from torch.distributions.constraints import Constraint
 
+from ..ops.graphs import diagonal
 from ..ops.noise import logistic
 from ..ops.straight_through import hard_sigmoid
 from .knowledge import Constraints
@@ -56,7 +57,7 @@ class EdgeDistribution(Distribution):
             raise ValueError(f"'logits' must have shape (*, n, n); got {tuple(logits.shape)}.")
         n = logits.shape[-1]
         # −∞ and +∞ are forbidden and required edges in every formula below.
-        never = torch.eye(n, dtype=torch.bool, device=logits.device)
+        never = diagonal(n, logits.device)
         if constraints is not None:
             never = ~constraints.allowed
             logits = logits.masked_fill(constraints.required, torch.inf)
@@ -84,20 +85,23 @@ class EdgeDistribution(Distribution):
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n, n)
         """Edges exactly 0 or 1, with a gradient to the logits."""
-        perturbed = self.perturb(sample_shape, generator)
-        return hard_sigmoid(perturbed, temperature=self.temperature)
+        return self.edges_from(self.draw_noise(sample_shape, generator))
 
-    def perturb(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
-        """Logits plus logistic noise, (*sample, *batch, n, n)."""
+    def draw_noise(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
+        """Logistic noise for a number of samples, (*sample, *batch, n, n)."""
         shape = (*sample_shape, *self.logits.shape)
-        return logistic(shape, like=self.logits, generator=generator).add_(self.logits)
+        return logistic(shape, like=self.logits, generator=generator)
+
+    def edges_from(self, noise: Tensor) -> Tensor:  # (*sample, *batch, n, n) same
+        """The edges that given noise makes, with a gradient to the logits."""
+        return hard_sigmoid(self.logits + noise, temperature=self.temperature)
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:
         """Edges without gradients."""
         with torch.no_grad():
-            return self.perturb(sample_shape, generator).ge_(0)
+            return self.draw_noise(sample_shape, generator).add_(self.logits).ge_(0)
 
     def log_prob(self, value: Tensor) -> Tensor:  # (*, n, n) -> (*)
         """Log-probability of all n² entries together."""

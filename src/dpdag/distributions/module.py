@@ -30,7 +30,8 @@ class DPDAG(nn.Module):
         temperature: τ of the relaxed permutation.
         edge_temperature: τ of the relaxed edges.
         batch_shape: Independent parameter sets; samples have shape ``(*sample, *batch, n, n)``.
-        knowledge: Forbidden and required edges and tiers, enforced in every output.
+        knowledge: Forbidden and required edges and tiers, or masks made of them, enforced in
+            every output.
         names: Names of the nodes, for ``knowledge`` that uses names.
         dtype: Of the parameters; torch's default if not given.
 
@@ -52,7 +53,7 @@ class DPDAG(nn.Module):
         temperature: float = 1.0,
         edge_temperature: float = 1.0,
         batch_shape: Sequence[int] = (),
-        knowledge: Knowledge | None = None,
+        knowledge: Knowledge | Constraints | None = None,
         names: Sequence[str] | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -75,7 +76,9 @@ class DPDAG(nn.Module):
             torch.zeros(*shape, *family.logits_shape(n_nodes), dtype=dtype)
         )
         self.edge_logits = nn.Parameter(torch.zeros(*shape, n_nodes, n_nodes, dtype=dtype))
-        constraints = knowledge.resolve(n_nodes, names) if knowledge is not None else None
+        constraints = (
+            knowledge.resolve(n_nodes, names) if isinstance(knowledge, Knowledge) else knowledge
+        )
         # Constants of the construction, not of the training: they move, but are not saved.
         for field in _MASKS:
             mask = getattr(constraints, field) if constraints is not None else None
@@ -91,16 +94,30 @@ class DPDAG(nn.Module):
         masks = {field: self.get_buffer(f"_{field}") for field in _MASKS}
         return Constraints(**masks, orders=self._orders)
 
-    def forward(self) -> DAGDistribution:
-        """The distribution at the current parameters, which must not be NaN."""
-        for name in ("order_logits", "edge_logits"):
-            _refuse_nan(name, getattr(self, name))
-        family = PERMUTATIONS[self.permutation]
+    def forward(self, *, validate_args: bool | None = None) -> DAGDistribution:
+        """The distribution at the current parameters, which must not be NaN.
+
+        Arguments:
+            validate_args: False trusts the parameters to be finite, for use in a training loop.
+        """
+        if validate_args is not False:
+            for name in ("order_logits", "edge_logits"):
+                _refuse_nan(name, getattr(self, name))
+        constraints = self.constraints
         return DAGDistribution(
-            family(self.order_logits, temperature=self.temperature, constraints=self.constraints),
-            EdgeDistribution(
-                self.edge_logits, temperature=self.edge_temperature, constraints=self.constraints
+            PERMUTATIONS[self.permutation](
+                self.order_logits,
+                temperature=self.temperature,
+                constraints=constraints,
+                validate_args=validate_args,
             ),
+            EdgeDistribution(
+                self.edge_logits,
+                temperature=self.edge_temperature,
+                constraints=constraints,
+                validate_args=validate_args,
+            ),
+            validate_args=validate_args,
         )
 
     def extra_repr(self) -> str:

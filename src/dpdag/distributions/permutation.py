@@ -43,6 +43,7 @@ class PermutationDistribution(Distribution, ABC):
         logits: (*batch, …) ψ.
         temperature: τ of the relaxation; the hard samples do not depend on it.
         constraints: Order relations to respect in every sample.
+        validate_args: False trusts the logits to be finite.
     """
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
@@ -63,7 +64,9 @@ class PermutationDistribution(Distribution, ABC):
         event_dims = len(event)
         if tuple(logits.shape[-event_dims:]) != event:
             raise ValueError(f"'logits' must have shape (*, {event}); got {tuple(logits.shape)}.")
-        self.logits = finite_logits(logits, dims=event_dims)
+        # Trusted parameters are finite: nothing to replace.
+        trusted = validate_args is False
+        self.logits = logits if trusted else finite_logits(logits, dims=event_dims)
         self.temperature = temperature
         self.constraints = constraints
         super().__init__(
@@ -89,25 +92,28 @@ class PermutationDistribution(Distribution, ABC):
         """The precedence mask of ``order`` with a gradient to the perturbed logits."""
         return soft_precedence_mask(self.relax(perturbed, order), order)
 
-    def perturb(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
-        """Logits plus standard Gumbel noise, (*sample, *batch, …)."""
+    def draw_noise(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
+        """Standard Gumbel noise for a number of samples, (*sample, *batch, …)."""
         shape = (*sample_shape, *self.logits.shape)
-        return self.logits + gumbel(shape, like=self.logits, generator=generator)
+        return gumbel(shape, like=self.logits, generator=generator)
 
     def sample_order(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n)
         """Random orders, nodes by position, causes first."""
         with torch.no_grad():
-            return self.decode(self.perturb(sample_shape, generator))
+            return self.decode(self.logits + self.draw_noise(sample_shape, generator))
 
     def rsample_mask(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n, n)
         """Precedence masks of random orders: exactly 0 or 1, with a gradient to the logits."""
-        perturbed = self.perturb(sample_shape, generator)
-        order = self.decode(perturbed.detach())
-        return self.soft_mask(perturbed, order)
+        return self.mask_from(self.draw_noise(sample_shape, generator))
+
+    def mask_from(self, noise: Tensor) -> Tensor:  # (*sample, *batch, …) -> (*sample, *batch, n, n)
+        """The precedence masks that given noise makes, with a gradient to the logits."""
+        perturbed = self.logits + noise
+        return self.soft_mask(perturbed, self.decode(perturbed.detach()))
 
     def sample_mask(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
@@ -119,7 +125,7 @@ class PermutationDistribution(Distribution, ABC):
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n, n)
         """Permutation matrices Π, row k the node at position k, straight-through."""
-        perturbed = self.perturb(sample_shape, generator)
+        perturbed = self.logits + self.draw_noise(sample_shape, generator)
         order = self.decode(perturbed.detach())
         hard = permutation_matrix(order, perturbed.dtype)
         return straight_through(hard, self.relax(perturbed, order))

@@ -14,8 +14,8 @@ from .splines import fit_splines
 
 __all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
 
-RIDGES = (1.0, 10.0, 100.0)
-SMOOTHNESSES = (1e-3, 1e-2, 1e-1, 1.0)
+RIDGES = (1.0, 30.0)
+SMOOTHNESSES = (1e-3, 3e-2, 1.0)
 RESIDUAL_FLOOR = 1e-6  # of a child's variance: beneath it a fit is an identity, not a mechanism
 
 
@@ -59,12 +59,20 @@ class GramEvidence(Evidence):
         return self.precision[self._grid(child, parents).argmax(0)]
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
-        value = super().toggles(child, parents, which & parents)
-        added = which & ~parents
-        rows = added.any(-1).nonzero()[:, 0]
-        extended = self._extended(child[rows], parents[rows])
-        value[rows] = torch.where(added[rows], extended, value[rows])
-        return value
+        device = self.precision.device
+        child, parents, which = child.to(device), parents.to(device), which.to(device)
+        grid, n, k = self.precision.shape
+        value = self.precision.new_full(which.shape, torch.nan)
+        for rows, index in equal_sets(parents, numbers=grid * n * k * k):
+            fit = self._fit(child[rows], index)
+            for asked, neighbours in (
+                (which[rows] & ~parents[rows], self._extensions),
+                (which[rows] & parents[rows], self._reductions),
+            ):
+                if bool(asked.any()):
+                    changed = neighbours(fit, child[rows], index).amax(0)
+                    value[rows] = torch.where(asked, changed, value[rows])
+        return value.cpu()
 
     def _grid(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (g, b)
         child, parents = child.to(self.precision.device), parents.to(self.precision.device)
@@ -83,17 +91,10 @@ class GramEvidence(Evidence):
         log_det = _log_det(factor) - precision.log().sum(-1)
         return _Fit(factor, solved, total - solved.square().sum(-1), log_det)
 
-    def _extended(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
-        """Evidence with each single node added; meaningless where it is a parent or the child."""
-        child, parents = child.to(self.precision.device), parents.to(self.precision.device)
-        grid, n, k = self.precision.shape
-        value = self.precision.new_empty(len(child), n)
-        for rows, index in equal_sets(parents, numbers=grid * n * k * k):
-            value[rows] = self._extensions(child[rows], index).amax(0)
-        return value.cpu()
-
-    def _extensions(self, child: Tensor, index: Tensor) -> Tensor:  # (b,), (b, p) -> (g, b, n)
-        fit = self._fit(child, index)
+    def _extensions(
+        self, fit: _Fit, child: Tensor, index: Tensor
+    ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
+        """With each single node added; meaningless where it is a parent or the child."""
         grid, n, k = self.precision.shape
         replica, node = child // n, child % n
         own = self.moments.features.diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2)[replica]
@@ -108,8 +109,34 @@ class GramEvidence(Evidence):
         factor = torch.linalg.cholesky_ex(schur).L
         solved = _solve(factor, right.unsqueeze(-1))[..., 0]
         residual = fit.residual.unsqueeze(-1) - solved.square().sum(-1)
-        change = _log_det(factor) - self.precision.log().sum(-1).unsqueeze(1)
+        change = _log_det(factor) - self._log_prior().unsqueeze(1)
         return self._value(residual, fit.log_det.unsqueeze(-1) + change, index.shape[1] + 1)
+
+    def _reductions(
+        self, fit: _Fit, child: Tensor, index: Tensor
+    ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
+        r"""With each single parent dropped; meaningless elsewhere.
+
+        With :math:`H = (G_S + \Lambda)^{-1}` and coefficients :math:`\beta = H c`, dropping j adds
+        :math:`\beta_j^\top H_{jj}^{-1} \beta_j` to the residual and :math:`\log |H_{jj}|` to the
+        log determinant.
+        """
+        grid, n, k = self.precision.shape
+        p = index.shape[1]
+        inverse = torch.cholesky_inverse(fit.factor)
+        coefficient = torch.linalg.solve_triangular(
+            fit.factor.mT, fit.solved.unsqueeze(-1), upper=True
+        ).reshape(grid, -1, p, k, 1)
+        blocks = inverse.reshape(grid, -1, p, k, p, k).diagonal(dim1=2, dim2=4)
+        factor = torch.linalg.cholesky(blocks.movedim(-1, 2))  # (g, b, p, k, k)
+        worth = _solve(factor, coefficient).square().sum((-2, -1))
+        log_det = fit.log_det.unsqueeze(-1) + _log_det(factor) + self._log_prior()[:, index]
+        value = self._value(fit.residual.unsqueeze(-1) + worth, log_det, p - 1)
+        wide = value.new_zeros(grid, len(child), n)
+        return wide.scatter(-1, index.expand(grid, -1, -1), value)
+
+    def _log_prior(self) -> Tensor:  # -> (g, n) log determinants of the prior precisions
+        return self.precision.log().sum(-1)
 
     def _value(self, residual: Tensor, log_det: Tensor, n_parents: int) -> Tensor:  # (g, *)
         """Log evidence from the pieces of a fit."""
@@ -150,7 +177,7 @@ class AdditiveEvidence(GramEvidence):
         self,
         x: Tensor,
         *,
-        n_functions: int = 10,
+        n_functions: int = 8,
         weights: Tensor | None = None,
         device: torch.device | str | None = None,
     ) -> None:

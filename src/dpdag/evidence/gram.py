@@ -23,13 +23,13 @@ class Gram:
         features: (r, n, k, n, k) :math:`G`, one per replica r.
         cross: (r, n, k, n) :math:`c`, the child last.
         total: (r, n) :math:`t`.
-        n_rows: Sum of the weights of a replica.
+        n_rows: Sum of the weights of any one replica.
     """
 
     features: Tensor
     cross: Tensor
     total: Tensor
-    n_rows: int
+    n_rows: float
 
     @property
     def n_nodes(self) -> int:
@@ -64,11 +64,12 @@ def gram(features: Tensor, x: Tensor, weights: Tensor | None = None) -> Gram:
     grams, crosses = x.new_empty(len(weight), n * k, n * k), x.new_empty(len(weight), n * k, n)
     for replica, w in enumerate(weight):
         phi, y = _centred(flat, w), _centred(x, w)
-        y = y / (y.square().sum(0) / rows).sqrt()
+        y = y / (y.square().sum(0) / w.sum()).sqrt()
         torch.mm(phi.T, phi, out=grams[replica])
         torch.mm(phi.T, y, out=crosses[replica])
-    total = x.new_full((len(weight), n), rows)
-    return Gram(grams.reshape(-1, n, k, n, k), crosses.reshape(-1, n, k, n), total, rows)
+    count = weight.sum(-1)
+    total = count[:, None].expand(-1, n)
+    return Gram(grams.reshape(-1, n, k, n, k), crosses.reshape(-1, n, k, n), total, float(count[0]))
 
 
 def _centred(values: Tensor, weight: Tensor) -> Tensor:  # (rows, m), (rows,) -> (rows, m)

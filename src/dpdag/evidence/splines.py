@@ -25,8 +25,8 @@ class SplineBasis:
 
     Attributes:
         knots: (n, m) strictly increasing, at quantiles of each variable.
-        curvature: (n, m, m) second derivatives at the knots, from values at the knots.
-        weight: (n, m, k) basis functions' values at the knots.
+        value: (n, m, k) the functions at the knots.
+        second: (n, m, k) their second derivatives there.
         centre: (n, k) their means over the data, subtracted.
         roughness: (n, k) :math:`d`, ascending.
         used: (n, k) which functions exist.
@@ -37,8 +37,8 @@ class SplineBasis:
     """
 
     knots: Tensor
-    curvature: Tensor
-    weight: Tensor
+    value: Tensor
+    second: Tensor
     centre: Tensor
     roughness: Tensor
     used: Tensor
@@ -46,12 +46,11 @@ class SplineBasis:
     @property
     def size(self) -> int:
         """Functions per variable."""
-        return self.weight.shape[-1]
+        return self.value.shape[-1]
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n, k)
         """Values of every variable's functions; linear beyond the outermost knots."""
-        cardinal = _cardinal(x, self.knots, self.curvature)
-        return torch.einsum("rnm,nmk->rnk", cardinal, self.weight) - self.centre
+        return _natural_spline(x, self.knots, self.value, self.second) - self.centre
 
 
 def fit_splines(x: Tensor, *, n_functions: int, n_knots: int = 20) -> SplineBasis:  # (rows, n)
@@ -70,14 +69,15 @@ def fit_splines(x: Tensor, *, n_functions: int, n_knots: int = 20) -> SplineBasi
     """
     knots = _knots(x, max(n_knots, n_functions + 1))
     curvature, penalty = _curvature(knots)
-    cardinal = _cardinal(x, knots, curvature)
+    identity = torch.eye(knots.shape[1], dtype=x.dtype).expand_as(curvature)
+    cardinal = _natural_spline(x, knots, identity, curvature)
     mean = cardinal.mean(0)
     centred = cardinal - mean
     gram = torch.einsum("rnm,rnl->nml", centred, centred) / len(x)
     weight, roughness, used = _demmler_reinsch(gram, penalty)
     weight, roughness, used = (part[..., :n_functions] for part in (weight, roughness, used))
     centre = torch.einsum("nm,nmk->nk", mean, weight)
-    return SplineBasis(knots, curvature, weight, centre, roughness, used)
+    return SplineBasis(knots, weight, curvature @ weight, centre, roughness, used)
 
 
 def _knots(x: Tensor, count: int) -> Tensor:  # (rows, n) -> (n, count)
@@ -107,28 +107,27 @@ def _curvature(knots: Tensor) -> tuple[Tensor, Tensor]:  # (n, m) -> (n, m, m), 
     return curvature, difference.mT @ solved
 
 
-def _cardinal(x: Tensor, knots: Tensor, curvature: Tensor) -> Tensor:  # (rows, n) -> (rows, n, m)
-    """Values at ``x`` of the natural splines that are one at one knot and zero at the others."""
+def _natural_spline(
+    x: Tensor,  # (rows, n)
+    knots: Tensor,  # (n, m)
+    value: Tensor,  # (n, m, k)
+    second: Tensor,  # (n, m, k)
+) -> Tensor:  # (rows, n, k)
+    """Cubics through values and second derivatives at the knots; straight lines outside."""
     inside = x.T.clamp(knots[:, :1], knots[:, -1:]).contiguous()  # (n, rows)
     left = (torch.searchsorted(knots, inside, right=True) - 1).clamp(0, knots.shape[1] - 2)
     low, high = knots.gather(1, left), knots.gather(1, left + 1)
     h = high - low
-    right_part, left_part = (inside - low) / h, (high - inside) / h
-    one_hot = torch.eye(knots.shape[1], dtype=x.dtype)
-    bend = h.square() / 6
-    rows = torch.arange(len(knots))[:, None]
-    value = (
-        left_part.unsqueeze(-1) * one_hot[left]
-        + right_part.unsqueeze(-1) * one_hot[left + 1]
-        + ((left_part**3 - left_part) * bend).unsqueeze(-1) * curvature[rows, left]
-        + ((right_part**3 - right_part) * bend).unsqueeze(-1) * curvature[rows, left + 1]
-    )
-    slope = (
-        (one_hot[left + 1] - one_hot[left]) / h.unsqueeze(-1)
-        - ((3 * left_part**2 - 1) * h / 6).unsqueeze(-1) * curvature[rows, left]
-        + ((3 * right_part**2 - 1) * h / 6).unsqueeze(-1) * curvature[rows, left + 1]
-    )
-    return (value + (x.T - inside).unsqueeze(-1) * slope).transpose(0, 1)
+    b, a = (inside - low) / h, (high - inside) / h
+    variable = torch.arange(len(knots))[:, None]
+    ends = [part[variable, at] for part in (value, second) for at in (left, left + 1)]
+    weights = [a, b, (a**3 - a) * h**2 / 6, (b**3 - b) * h**2 / 6]
+    result = sum(w.unsqueeze(-1) * end for w, end in zip(weights, ends))
+    if not torch.equal(inside, x.T):
+        slopes = [-1 / h, 1 / h, (1 - 3 * a**2) * h / 6, (3 * b**2 - 1) * h / 6]
+        slope = sum(w.unsqueeze(-1) * end for w, end in zip(slopes, ends))
+        result = result + (x.T - inside).unsqueeze(-1) * slope
+    return torch.as_tensor(result).transpose(0, 1)
 
 
 def _demmler_reinsch(

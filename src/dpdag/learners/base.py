@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import networkx as nx
@@ -20,9 +21,10 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..registry import suggest
-from ..scm import Mechanisms, StructuralModel
+from ..scm import Mechanisms, MonotoneColumns, StructuralModel
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
+from .storage import save_learner
 from .validation import validated
 
 __all__ = ["DAGLearner", "Solution"]
@@ -62,6 +64,7 @@ class DAGLearner(BaseEstimator, ABC):
         history_: DataFrame of the training curve.
         model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
+        columns_: The transformation of the columns that ``model_`` works on, None for none.
     """
 
     min_rows: ClassVar[int] = 5
@@ -69,6 +72,7 @@ class DAGLearner(BaseEstimator, ABC):
     pns: Any = None
     prune: bool | float = False
     random_state: Any = None
+    columns_: MonotoneColumns | None = None
 
     @abstractmethod
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
@@ -89,18 +93,24 @@ class DAGLearner(BaseEstimator, ABC):
 
     def predict(self, X: Any) -> Array:  # (m, n) -> (m, n)
         """Every column's value from its learned parents; roots get their mean."""
-        return self._original(self._fitted().predict(self._standard_units(X)))
+        model = self._fitted()
+        return self._original(model.predict(self._model_units(self._validate(X, reset=False))))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
-        return float(self._fitted().log_likelihood(self._standard_units(X)).mean())
+        model = self._fitted()
+        values = self._validate(X, reset=False)
+        density = model.log_likelihood(self._model_units(values)).mean()
+        if self.columns_ is not None:  # of the columns themselves, not of their images
+            density = density + self.columns_.log_slope(self._standard_units(values)).mean()
+        return float(density)
 
     def impute(self, X: Any) -> Array:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
         model = self._fitted()
         values = validated(self, X, reset=False)
-        x = torch.from_numpy((values - self.location_) / self.scale_)
-        return np.where(np.isnan(values), self._original(model.impute(x)), values)
+        filled = self._original(model.impute(self._model_units(values)))
+        return np.where(np.isnan(values), filled, values)
 
     def sample(
         self, n_samples: int = 1, do: Mapping[Any, float] | None = None, random_state: Any = None
@@ -113,7 +123,24 @@ class DAGLearner(BaseEstimator, ABC):
     def counterfactual(self, X: Any, do: Mapping[Any, float]) -> Array:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
         model = self._fitted()
-        return self._original(model.counterfactual(self._standard_units(X), do=self._do(do)))
+        x = self._model_units(self._validate(X, reset=False))
+        return self._original(model.counterfactual(x, do=self._do(do)))
+
+    @property
+    def graph_(self) -> nx.DiGraph[Any]:
+        """The learned graph with the column names, edges carrying ``score``."""
+        check_is_fitted(self, "adjacency_")
+        names = self._names(self.n_features_in_)
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        graph.add_nodes_from(names)
+        for i, j in np.argwhere(self.adjacency_).tolist():
+            graph.add_edge(names[i], names[j], score=float(self.edge_scores_[i, j]))
+        return graph
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model as tensors and JSON; :func:`dpdag.load` reads it back."""
+        self._fitted()
+        save_learner(self, folder)
 
     # Steps of fit ----------------------------------------------------------------------------
 
@@ -168,12 +195,8 @@ class DAGLearner(BaseEstimator, ABC):
         self.edge_scores_ = solution.edge_scores.double().numpy()
         self.adjacency_ = adjacency.numpy().astype(int)
         self.causal_order_ = order.numpy()
-        self.graph_: nx.DiGraph[Any] = nx.DiGraph()
-        names = self._names(len(adjacency))
-        self.graph_.add_nodes_from(names)
-        for i, j in adjacency.nonzero().tolist():
-            self.graph_.add_edge(names[i], names[j], score=float(self.edge_scores_[i, j]))
         self.history_ = pd.DataFrame(solution.history)
+        x = x if self.columns_ is None else self.columns_(x)
         mechanisms = self._mechanisms(x, adjacency)
         self.model_ = StructuralModel(adjacency, mechanisms, residuals=x - mechanisms(x))
 
@@ -186,14 +209,21 @@ class DAGLearner(BaseEstimator, ABC):
         check_is_fitted(self, "model_")
         return self.model_
 
-    def _standard_units(self, X: Any) -> Tensor:  # (m, n) -> (m, n)
-        return torch.from_numpy((self._validate(X, reset=False) - self.location_) / self.scale_)
+    def _standard_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
+        return torch.from_numpy((values - self.location_) / self.scale_)
+
+    def _model_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
+        """Standardised, and transformed where the model works on transformed columns."""
+        x = self._standard_units(values)
+        return x if self.columns_ is None else self.columns_(x)
 
     def _original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
+        """Back from the model's units."""
+        x = x if self.columns_ is None else self.columns_.inverse(x)
         return x.numpy() * self.scale_ + self.location_
 
     def _do(self, do: Mapping[Any, float] | None) -> dict[int, float]:
-        """Interventions by column index, in standardised units."""
+        """Interventions by column index, in the model's units."""
         position = {name: k for k, name in enumerate(self._names(self.n_features_in_))}
         held = {}
         for name, value in (do or {}).items():
@@ -201,7 +231,9 @@ class DAGLearner(BaseEstimator, ABC):
                 known = [str(other) for other in position]
                 raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
             k = position[name]
-            held[k] = float((value - self.location_[k]) / self.scale_[k])
+            row = np.array(self.location_, dtype=float)
+            row[k] = value
+            held[k] = float(self._model_units(row[None])[0, k])
         return held
 
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.additive import AdditiveEvidence
 from ..scm import AdditiveMechanisms, fit_additive
-from ..search import SearchResult, bootstrap_weights, greedy
+from ..search import SearchResult, consensus_order, greedy, mean_scores, subsamples
 from ..seeding import torch_generator
 from .base import DAGLearner, Solution
+from .checks import Range, check_ranges
 
 __all__ = ["CAM"]
+
+_RANGES = {
+    "n_functions": Range(1, integer=True),
+    "max_parents": Range(1, integer=True, optional=True),
+    "n_bootstrap": Range(0, integer=True),
+    "penalty": Range(-math.inf),
+}
+MEMORY = 2**26  # numbers in the Gram matrices held at once, 512 MiB
 
 
 class CAM(DAGLearner):
@@ -32,15 +42,16 @@ class CAM(DAGLearner):
             search is ``("add",)``.
         max_parents: At most so many causes of any variable.
         penalty: Nats of evidence an edge must be worth.
-        n_bootstrap: Resamples whose scores are averaged into ``edge_scores_``, and whose share of
-            graphs with each edge is ``edge_stability_``.
+        n_bootstrap: Random three quarters of the rows, so many times, searched as one batch: their
+            scores are averaged into ``edge_scores_``, and the graph follows their consensus on the
+            order. 0 is one search on all rows, several times faster.
         knowledge: A :class:`~dpdag.Knowledge`.
         pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
         prune: Test every edge at level 0.001, or the level given.
         random_state: For the resamples and for ``pns="trees"``.
 
     Attributes:
-        edge_stability_: (n, n) share of resamples with each edge, where ``n_bootstrap`` > 0.
+        edge_stability_: (n, n) share of the resamples' graphs with each edge.
 
     References:
         Bühlmann, Peters & Ernest, *CAM: causal additive models*, 2014.
@@ -59,11 +70,11 @@ class CAM(DAGLearner):
     def __init__(
         self,
         *,
-        n_functions: int = 10,
+        n_functions: int = 8,
         moves: Sequence[str] = ("add", "delete", "reverse"),
         max_parents: int | None = None,
-        penalty: float = 0.0,
-        n_bootstrap: int = 0,
+        penalty: float = 3.0,
+        n_bootstrap: int = 20,
         knowledge: Knowledge | None = None,
         pns: Any = None,
         prune: bool | float = True,
@@ -80,16 +91,28 @@ class CAM(DAGLearner):
         self.random_state = random_state
 
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
-        found = self._search(AdditiveEvidence(x, n_functions=self.n_functions), constraints)
-        scores = found.edge_scores
-        if self.n_bootstrap:
-            generator = torch_generator(self.random_state, "bootstrap")
-            weights = bootstrap_weights(len(x), self.n_bootstrap, generator=generator)
-            evidence = AdditiveEvidence(x, n_functions=self.n_functions, weights=weights)
-            replicas = self._search(evidence, constraints)
-            self.edge_stability_ = replicas.adjacency.double().mean(0).numpy()
-            scores = torch.cat([scores[None], replicas.edge_scores]).mean(0)
-        return Solution(scores, found.adjacency, found.order, history=found.history)
+        check_ranges(self.get_params(deep=False), _RANGES)
+        evidence = AdditiveEvidence(x, n_functions=self.n_functions)
+        if not self.n_bootstrap:
+            found = self._search(evidence, constraints)
+            return Solution(found.edge_scores, found.adjacency, found.order, found.history)
+        bag = self._bag(x, constraints)
+        self.edge_stability_ = bag.adjacency.double().mean(0).numpy()
+        order = consensus_order(bag, before=constraints.before)
+        ordered = constraints.allowed & _earlier(order)
+        found = self._search(evidence, replace(constraints, allowed=ordered))
+        return Solution(mean_scores(bag), found.adjacency, order, found.history)
+
+    def _bag(self, x: Tensor, constraints: Constraints) -> SearchResult:  # (rows, n)
+        """Search all resamples, as many at once as memory allows."""
+        generator = torch_generator(self.random_state, "resample")
+        weights = subsamples(len(x), self.n_bootstrap, generator=generator)
+        at_once = max(1, MEMORY // (x.shape[1] * self.n_functions) ** 2)
+        parts = []
+        for some in weights.split(at_once):
+            evidence = AdditiveEvidence(x, n_functions=self.n_functions, weights=some)
+            parts.append(self._search(evidence, constraints))
+        return SearchResult.join(parts)
 
     def _search(self, evidence: AdditiveEvidence, constraints: Constraints) -> SearchResult:
         return greedy(
@@ -102,3 +125,9 @@ class CAM(DAGLearner):
 
     def _mechanisms(self, x: Tensor, adjacency: Tensor) -> AdditiveMechanisms:
         return fit_additive(x, adjacency, n_functions=self.n_functions)
+
+
+def _earlier(order: Tensor) -> Tensor:  # (n,) nodes -> (n, n) bool
+    """Entry (i, j) is true when i comes before j."""
+    place = order.argsort()
+    return place[:, None] < place

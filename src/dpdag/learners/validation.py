@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-__all__ = ["validated"]
+__all__ = ["like_input", "refuse_empty", "validated"]
 
 Array = NDArray[np.float64]
 
@@ -53,3 +54,15 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return value is None or value is pd.NA
     return True
+
+
+def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) bool
+    """A column without any value cannot be imputed."""
+    empty = [name for k, name in enumerate(names) if holes[:, k].all()]
+    if empty:
+        raise ValueError(f"X has no value at all in columns {empty}; drop them.")
+
+
+def like_input(values: np.ndarray, X: Any) -> Any:
+    """Numbers with the column names of ``X``, if it has any."""
+    return pd.DataFrame(values, columns=X.columns) if hasattr(X, "columns") else values

@@ -6,10 +6,10 @@ aligned by name. Scores come before the truth they are judged by; of two graphs 
 
 from .adjustment import ancestor_aid, parent_aid, sid
 from .calibration import ReliabilityCurve, brier, expected_calibration_error, reliability_curve
+from .diagnostics import Sortability, r2_sortability, sortability, varsortability
 from .perturbation import RelativeConfidence, perturb, relative_confidence
 from .prediction import mse
 from .ranking import edge_auc
-from .sortability import Sortability, r2_sortability, sortability, varsortability
 from .structural import (
     EdgeReport,
     ThresholdCurve,

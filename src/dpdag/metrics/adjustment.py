@@ -39,10 +39,7 @@ def sid(truth: Any, estimate: Any, *, normalised: bool = False, names: Names = N
 def parent_aid(
     truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None
 ) -> float:
-    r"""Parent adjustment distance: as :func:`sid`, with claims of no effect checked as such.
-
-    Where the estimate says that i has no effect on j (j is no descendant of i), that claim is
-    compared with the truth, instead of an adjustment that happens to give zero.
+    r"""Parent adjustment identification distance; between two DAGs it equals :func:`sid`.
 
     Arguments as for :func:`sid`.
 
@@ -56,10 +53,12 @@ def parent_aid(
 def ancestor_aid(
     truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None
 ) -> float:
-    r"""Ancestor adjustment distance: effects are read off by adjusting for all ancestors.
+    r"""Ancestor adjustment identification distance: effects by adjusting for all ancestors.
 
-    It judges the causal order more than single edges: an estimate with too many edges in a right
-    order has distance zero.
+    Where the estimate has no directed path from i to j it claims that there is no effect; else
+    it adjusts for the ancestors of i. A pair is wrong when the truth contradicts the claim or
+    makes the adjustment invalid. It judges the causal order more than single edges: a complete
+    graph in a right order has distance zero.
 
     Arguments as for :func:`sid`.
 

@@ -66,12 +66,20 @@ def scores_and_truth(
 
 def read_graphs(samples: Any, like: Matrix, names: Names) -> NDArray[np.int64]:
     """(k, n, n) 0/1 matrices in the node order of ``like``, from an array or a list of graphs."""
-    if isinstance(samples, torch.Tensor):
-        samples = samples.detach().cpu().numpy()
     if len(samples) == 0:
         raise ValueError("'samples' must hold at least one graph; it is empty.")
-    graphs = [read_graph(graph, "samples", acyclic=False) for graph in samples]
-    return np.stack([_aligned(like, graph, names)[1].values for graph in graphs])
+    if not isinstance(samples, (np.ndarray, torch.Tensor)) or samples.ndim != 3:
+        graphs = [read_graph(graph, "samples", acyclic=False) for graph in samples]
+        return np.stack([_aligned(like, graph, names)[1].values for graph in graphs])
+    # One graph stands for all: an entry of any is an edge of it, and its places are theirs.
+    stack = samples if isinstance(samples, np.ndarray) else _from_torch(samples)
+    if not np.isin(stack, (0, 1)).all():
+        raise ValueError("'samples' must hold 0/1 adjacency matrices; they hold other values.")
+    union = read_graph(stack.any(0), "samples", acyclic=False)
+    n = len(union.values)
+    places = replace(union, values=np.arange(n * n).reshape(n, n))
+    order = _aligned(like, places, names)[1].values.ravel()
+    return stack.reshape(-1, n * n)[:, order].reshape(-1, n, n).astype(np.int64)
 
 
 def align_truth(truth: Any, names: Names) -> Matrix:
@@ -115,7 +123,7 @@ def _read(graph: Any, what: str, *, weighted: bool) -> Matrix:
     elif hasattr(graph, "columns") and hasattr(graph, "index"):
         matrix = Matrix(graph.to_numpy(), _frame_names(graph, what), True, what)
     elif isinstance(graph, torch.Tensor):
-        matrix = Matrix(graph.detach().cpu().numpy(), None, True, what)
+        matrix = Matrix(_from_torch(graph), None, True, what)
     else:
         matrix = Matrix(np.asarray(graph), None, True, what)
     values = matrix.values
@@ -127,6 +135,11 @@ def _read(graph: Any, what: str, *, weighted: bool) -> Matrix:
     if not np.isfinite(values).all():
         raise ValueError(f"'{what}' must be finite; it holds NaN or infinite entries.")
     return replace(matrix, values=values)
+
+
+def _from_torch(values: torch.Tensor) -> NDArray[Any]:
+    values = values.detach().cpu()
+    return (values.double() if values.is_floating_point() else values).numpy()  # bfloat16 too
 
 
 def _frame_names(frame: Any, what: str) -> list[str] | None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
-__all__ = ["find_cycle", "is_acyclic", "reachability", "topological_order"]
+__all__ = ["diagonal", "find_cycle", "is_acyclic", "reachability", "topological_order"]
+
+
+@lru_cache(maxsize=8)
+def diagonal(n_nodes: int, device: torch.device) -> Tensor:  # (n, n) bool
+    """The self-loops that no DAG has; a constant, not to be changed."""
+    return torch.eye(n_nodes, dtype=torch.bool, device=device)
 
 
 def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
-__all__ = ["finite_logits", "gumbel", "logistic", "uniform"]
+__all__ = ["finite_logits", "gumbel", "logistic", "to_gumbel", "to_logistic", "uniform"]
 
 
 def uniform(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
@@ -19,25 +19,28 @@ def uniform(shape: Sequence[int], *, like: Tensor, generator: Generator | None =
 def gumbel(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
     r"""Standard Gumbel draws, always finite.
 
-    .. math:: G = -\log(-\log u), \quad u \sim U(0, 1)
-
     Example:
         >>> x = gumbel((50_000,), like=torch.zeros(1), generator=torch.Generator().manual_seed(0))
         >>> round(x.mean().item(), 1)  # the Euler-Mascheroni constant, 0.577
         0.6
     """
-    noise = uniform(shape, like=like, generator=generator)
-    tiny, eps = torch.finfo(like.dtype).tiny, torch.finfo(like.dtype).eps
-    return -torch.log(-torch.log(noise.clamp(tiny, 1 - eps)))
+    return to_gumbel(uniform(shape, like=like, generator=generator))
 
 
 def logistic(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
-    r"""Standard logistic draws, always finite: the difference of two Gumbel draws.
+    """Standard logistic draws, always finite: the difference of two Gumbel draws."""
+    return to_logistic(uniform(shape, like=like, generator=generator))
 
-    .. math:: L = \log u - \log(1 - u), \quad u \sim U(0, 1)
-    """
-    noise = uniform(shape, like=like, generator=generator)
-    return noise.logit_(eps=torch.finfo(like.dtype).eps)
+
+def to_gumbel(noise: Tensor) -> Tensor:  # (*) -> (*)
+    r"""Turn uniform draws into standard Gumbel ones: :math:`G = -\log(-\log u)`."""
+    tiny, eps = torch.finfo(noise.dtype).tiny, torch.finfo(noise.dtype).eps
+    return -torch.log(-torch.log(noise.clamp(tiny, 1 - eps)))
+
+
+def to_logistic(noise: Tensor) -> Tensor:  # (*) -> (*)
+    r"""Turn uniform draws, in place, into logistic ones: :math:`L = \log u - \log(1 - u)`."""
+    return noise.logit_(eps=torch.finfo(noise.dtype).eps)
 
 
 def finite_logits(logits: Tensor, *, dims: int = 1) -> Tensor:  # (*, ...) same shape

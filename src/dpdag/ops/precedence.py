@@ -51,12 +51,9 @@ class _SoftPrecedenceMask(torch.autograd.Function):
     """Forward: the hard mask. Backward: as if the mask were ΠᵀMΠ at the hard Π."""
 
     @staticmethod
-    def forward(permutation: Tensor, order: Tensor) -> Tensor:
+    def forward(ctx: Any, permutation: Tensor, order: Tensor) -> Tensor:
+        ctx.save_for_backward(order)
         return precedence_mask(order).to(permutation.dtype)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
-        ctx.save_for_backward(inputs[1])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:

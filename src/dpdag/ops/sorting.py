@@ -42,13 +42,10 @@ class _SoftSortMask(torch.autograd.Function):
     """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort, in two buffers."""
 
     @staticmethod
-    def forward(scores: Tensor, order: Tensor, temperature: float) -> Tensor:
+    def forward(ctx: Any, scores: Tensor, order: Tensor, temperature: float) -> Tensor:
+        ctx.save_for_backward(scores, order)
+        ctx.temperature = temperature
         return precedence_mask(order).to(scores.dtype)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, float], output: Tensor) -> None:
-        ctx.save_for_backward(inputs[0], inputs[1])
-        ctx.temperature = inputs[2]
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:

@@ -26,13 +26,10 @@ def straight_through(hard: Tensor, soft: Tensor) -> Tensor:  # (*), (*) -> (*)
 
 class _HardSigmoid(torch.autograd.Function):
     @staticmethod
-    def forward(logits: Tensor, temperature: float) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, temperature: float) -> Tensor:
+        ctx.save_for_backward(logits)
+        ctx.temperature = temperature
         return (logits >= 0).to(logits.dtype)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, float], output: Tensor) -> None:
-        ctx.save_for_backward(inputs[0])
-        ctx.temperature = inputs[1]
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:

@@ -2,13 +2,18 @@
 
 from .additive import AdditiveMechanisms, fit_additive
 from .gp import GPMechanisms, fit_gp
+from .linear import LinearMechanisms, fit_linear
 from .model import Mechanisms, StructuralModel
+from .units import MonotoneColumns
 
 __all__ = [
     "AdditiveMechanisms",
     "GPMechanisms",
+    "LinearMechanisms",
     "Mechanisms",
+    "MonotoneColumns",
     "StructuralModel",
     "fit_additive",
     "fit_gp",
+    "fit_linear",
 ]

@@ -36,7 +36,7 @@ def fit_additive(
     x: Tensor,  # (rows, n) standardised
     adjacency: Tensor,  # (n, n) bool
     *,
-    n_functions: int = 10,
+    n_functions: int = 8,
 ) -> AdditiveMechanisms:
     r"""Posterior mean functions given a graph, as smooth as the evidence of each node wants.
 

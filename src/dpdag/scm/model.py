@@ -16,7 +16,7 @@ __all__ = ["Mechanisms", "StructuralModel"]
 class Mechanisms(Protocol):
     """Every node's value from its parents, all nodes at once."""
 
-    def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+    def __call__(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows, n)
         ...
 
 
@@ -67,10 +67,14 @@ class StructuralModel:
         self, count: int, *, do: Mapping[int, float], generator: torch.Generator
     ) -> Tensor:  # -> (count, n)
         """Draw rows of the model, with the nodes in ``do`` held at given values."""
+        noise = self.noise(count, generator=generator)
+        return self.propagate(noise, **_held(noise, do))
+
+    def noise(self, count: int, *, generator: torch.Generator) -> Tensor:  # -> (count, n)
+        """Draws from the residuals of every node, independently."""
         rows, n = self.residuals.shape
         drawn = torch.randint(rows, (count, n), generator=generator)
-        noise = self.residuals.gather(0, drawn)
-        return self.propagate(noise, **_held(noise, do))
+        return self.residuals.gather(0, drawn)
 
     def counterfactual(self, x: Tensor, *, do: Mapping[int, float]) -> Tensor:  # (m, n) -> (m, n)
         """What each row would have been, its own noise kept, had ``do`` been done."""

@@ -30,8 +30,8 @@ class SearchResult:
         adjacency: (*, n, n) bool.
         order: (*, n) nodes, causes first.
         loss: (*, n, n) evidence lost by dropping an edge, in nats; zero where there is none.
-        gain: (*, n, n) evidence gained by adding an edge, in nats, zero where there is one or
-            it would close a cycle.
+        gain: (*, n, n) evidence gained by adding an edge; zero where there is one, or where it is
+            forbidden or closes a cycle.
         log_evidence: (*) of the whole graph.
         history: One dictionary per step.
     """
@@ -54,12 +54,24 @@ class SearchResult:
             history=self.history,
         )
 
+    @staticmethod
+    def join(parts: Sequence[SearchResult]) -> SearchResult:
+        """Results with replica axes, one after the other."""
+        return SearchResult(
+            adjacency=torch.cat([part.adjacency for part in parts]),
+            order=torch.cat([part.order for part in parts]),
+            loss=torch.cat([part.loss for part in parts]),
+            gain=torch.cat([part.gain for part in parts]),
+            log_evidence=torch.cat([part.log_evidence for part in parts]),
+            history=[row for part in parts for row in part.history],
+        )
+
     @property
     def edge_scores(self) -> Tensor:  # (*, n, n)
         r"""Present edges by the evidence they carry, all others by what they would add, below.
 
-        .. math:: s = 1 + \max(\text{loss}, 0) \;\text{ or }\;
-                  \tfrac12 \bigl(1 + g / (1 + |g|)\bigr) \text{ with } g = \text{gain}
+        .. math:: s = 1 + \max(\text{loss}, 0), \qquad
+                  s = \tfrac12 \bigl(1 + g / (1 + |g|)\bigr) \text{ with } g = \text{gain}
 
         and zero where an edge is impossible.
         """
@@ -154,13 +166,13 @@ def _climb(
 
 def _result(state: SearchState, history: list[Row]) -> SearchResult:
     edges = state.adjacency
-    open_edges = state.allowed & ~edges & ~state.reach.mT
-    state.refresh(edges | open_edges)
+    possible = state.allowed & ~edges & ~state.reach.mT
+    state.refresh(edges | possible)
     return SearchResult(
         adjacency=edges,
         order=topological_order(edges | state.before),
         loss=torch.where(edges, -state.gain, 0.0),
-        gain=torch.where(open_edges, state.gain, 0.0),
+        gain=torch.where(possible, state.gain, 0.0),
         log_evidence=state.value.sum(-1),
         history=history,
     )
@@ -168,9 +180,9 @@ def _result(state: SearchState, history: list[Row]) -> SearchResult:
 
 def _start(start: Tensor | None, rules: Constraints, replicas: int) -> Tensor:  # -> (r, n, n)
     n = len(rules.required)
+    if start is not None and start.shape[-2:] != (n, n):
+        raise ValueError(f"'start' must end in ({n}, {n}); got shape {tuple(start.shape)}.")
     graph = rules.required if start is None else (start != 0) | rules.required
-    if graph.shape[-2:] != (n, n):
-        raise ValueError(f"'start' must end in ({n}, {n}); got shape {tuple(graph.shape)}.")
     if cycle := find_cycle(graph | rules.before):
         path = " → ".join(map(str, cycle))
         raise ValueError(f"'start' with the required edges has the cycle {path}.")
@@ -182,7 +194,9 @@ def _check(
 ) -> None:
     n = evidence.n_nodes
     known = list(SearchState.MOVES)
-    for move in [moves] if isinstance(moves, str) else moves:
+    if isinstance(moves, str) or not moves:
+        raise ValueError(f"'moves' must be a tuple of {known}; got {moves!r}.")
+    for move in moves:
         if move not in known:
             raise ValueError(f"Unknown move {move!r}.{suggest(move, known)} Known: {known}.")
     if candidates is not None and candidates.shape != (n, n):

@@ -8,7 +8,7 @@ from torch import Tensor
 from ..evidence.base import Evidence
 from ..ops.graphs import reachability
 
-__all__ = ["SearchState"]
+__all__ = ["SearchState", "connect"]
 
 
 class SearchState:
@@ -99,18 +99,19 @@ class SearchState:
         edges[source, target] = move == "add"
         gain[:, changed] = torch.nan
         if move == "add":
-            self._connect(replica, source, target)
+            connect(self.reach[replica], source, target)
         else:
             self.reach[replica] = reachability(edges | self.before)
-
-    def _connect(self, replica: int, source: int, target: int) -> None:
-        reach = self.reach[replica]
-        above, below = reach[:, source].clone(), reach[target].clone()
-        above[source] = below[target] = True
-        reach |= above[:, None] & below
 
     def _needed(self, legal: Tensor) -> Tensor:  # (moves, r, n, n) -> (r, n, n)
         needed = legal.any(0)
         if "reverse" in self.moves:
             needed |= legal[self.moves.index("reverse")].mT
         return needed
+
+
+def connect(reach: Tensor, source: int, target: int) -> None:  # (n, n) bool, changed in place
+    """Extend a transitive closure by one edge."""
+    above, below = reach[:, source].clone(), reach[target].clone()
+    above[source] = below[target] = True
+    reach |= above[:, None] & below

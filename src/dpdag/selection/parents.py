@@ -26,6 +26,7 @@ def neighbours(
     *,
     max_neighbours: int | None = None,
     threshold: float = 0.75,
+    n_trees: int = 500,
     random_state: Any = None,
 ) -> Mask:  # (rows, n) -> (n, n)
     r"""A mask of possible edges: entry (i, j) is true when i helps to predict j.
@@ -36,8 +37,7 @@ def neighbours(
             at least ``threshold`` times the mean; or "additive": forward selection of smooth
             functions while the evidence grows, which takes seconds.
         max_neighbours: At most so many possible parents per node; by default 20.
-        threshold: For "trees".
-        random_state: For "trees".
+        threshold, n_trees, random_state: For "trees".
 
     References:
         Bühlmann, Peters & Ernest, *CAM: causal additive models*, 2014.
@@ -55,18 +55,20 @@ def neighbours(
     most = 20 if max_neighbours is None else max_neighbours
     if most < 1:
         raise ValueError(f"'max_neighbours' must be at least 1; got {max_neighbours}.")
-    mask: Mask = select(values, most, threshold=threshold, random_state=random_state)
+    mask: Mask = select(
+        values, most, threshold=threshold, n_trees=n_trees, random_state=random_state
+    )
     return mask
 
 
 @METHODS.register("trees")
-def _by_trees(values: Any, most: int, *, threshold: float, random_state: Any) -> Mask:
+def _by_trees(values: Any, most: int, *, threshold: float, n_trees: int, random_state: Any) -> Mask:
     n = values.shape[1]
     seed = derive_seed(numpy_generator(random_state, "neighbours").integers(2**31))
     importance = np.zeros((n, n))
     for node in range(n):
         others = np.delete(np.arange(n), node)
-        forest = ExtraTreesRegressor(500, random_state=derive_seed(seed, node) % 2**32)
+        forest = ExtraTreesRegressor(n_trees, random_state=derive_seed(seed, node) % 2**32)
         forest.fit(values[:, others], values[:, node])
         importance[others, node] = forest.feature_importances_
     # The mean is over all n columns, the node itself with importance zero, as in GraN-DAG.
@@ -76,7 +78,7 @@ def _by_trees(values: Any, most: int, *, threshold: float, random_state: Any) ->
 
 
 @METHODS.register("additive")
-def _by_evidence(values: Any, most: int, *, threshold: float, random_state: Any) -> Mask:
+def _by_evidence(values: Any, most: int, **unused: Any) -> Mask:
     evidence = AdditiveEvidence(torch.from_numpy(values), n_functions=6)
     n = evidence.n_nodes
     child = torch.arange(n)

@@ -1,5 +1,17 @@
 """The one training loop of all gradient learners, and its parts."""
 
 from .adam import ReplicaAdam
+from .loop import Data, Epoch, Objective, Outcome, Schedule, train
+from .progress import ProgressBar, Spinner
 
-__all__ = ["ReplicaAdam"]
+__all__ = [
+    "Data",
+    "Epoch",
+    "Objective",
+    "Outcome",
+    "ProgressBar",
+    "ReplicaAdam",
+    "Schedule",
+    "Spinner",
+    "train",
+]

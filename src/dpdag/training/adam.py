@@ -50,6 +50,7 @@ class ReplicaAdam:
         self.steps = 0
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self._scratch = [torch.zeros_like(parameter) for parameter in self.parameters]
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
@@ -57,20 +58,27 @@ class ReplicaAdam:
             parameter.grad = None
 
     @torch.no_grad()
-    def step(self) -> None:
-        """One update from the gradients, which all parameters must have."""
+    def step(self, *, scale: float = 1.0) -> None:
+        """One update from the gradients, which all parameters must have.
+
+        Arguments:
+            scale: Factor on all learning rates, for a schedule.
+        """
         self.steps += 1
         beta1, beta2 = self.betas
-        grads = [parameter.grad for parameter in self.parameters]
+        grads = [g for g in (p.grad for p in self.parameters) if g is not None]
         torch._foreach_lerp_(self.first, grads, 1 - beta1)
         torch._foreach_mul_(self.second, beta2)
         torch._foreach_addcmul_(self.second, grads, grads, 1 - beta2)
-        denominators = torch._foreach_sqrt(self.second)
-        torch._foreach_div_(denominators, (1 - beta2**self.steps) ** 0.5)
-        torch._foreach_add_(denominators, self.eps)
-        updates = torch._foreach_div(self.first, denominators)
-        torch._foreach_mul_(updates, self.rates)
-        torch._foreach_add_(self.parameters, updates, alpha=-1 / (1 - beta1**self.steps))
+        # The rate goes into the denominator, where zero freezes a replica; few passes over memory.
+        correction = (1 - beta2**self.steps) ** 0.5
+        denominators = self._scratch
+        torch._foreach_copy_(denominators, self.second)
+        torch._foreach_sqrt_(denominators)
+        torch._foreach_add_(denominators, self.eps * correction)
+        torch._foreach_div_(denominators, self.rates)
+        step = -scale * correction / (1 - beta1**self.steps)
+        torch._foreach_addcdiv_(self.parameters, self.first, denominators, step)
 
     def freeze(self, stopped: Tensor) -> None:  # (*replicas) bool
         """Let some replicas stand still from now on."""

@@ -157,18 +157,17 @@ def _r2(X: FloatArray) -> FloatArray:  # (rows, n) -> (n,)
 
 def _r2_by_regression(Z: FloatArray) -> FloatArray:
     """R² of each column given all others, for columns that are linearly dependent."""
-    n = Z.shape[1]
-    residual = np.empty(n)
-    for node in range(n):
+    r2 = np.zeros(Z.shape[1])  # a constant column has nothing to explain
+    for node in np.flatnonzero(Z.any(0)):
         others = np.delete(Z, node, axis=1)
         weights = np.linalg.lstsq(others, Z[:, node], rcond=None)[0]
-        residual[node] = np.square(Z[:, node] - others @ weights).mean()
-    return 1 - residual
+        r2[node] = 1 - np.square(Z[:, node] - others @ weights).mean()
+    return r2
 
 
 def _path_order(value: FloatArray, A: NDArray[np.int64]) -> float:
     a, b = value[:, None], value[None, :]
-    tied = np.isclose(a, b, rtol=1e-9, atol=1e-12)
+    tied = np.isclose(a, b, rtol=1e-6, atol=0)  # columns standardised in single precision tie
     increasing = np.where(tied, 0.5, (a < b).astype(float))
     right = total = 0.0
     joined = A.astype(bool)

@@ -1,0 +1,137 @@
+"""Accuracy of learners on the paper's data sets, as one table.
+
+    OMP_NUM_THREADS=1 python benchmarks/accuracy.py                 # all that is missing
+    python benchmarks/accuracy.py --learners CAM --datasets Sachs --again
+
+Every cell (learner, data set, index) is one line of ``accuracy.csv`` beside this file;
+``accuracy.md`` is made from all lines. A new method is one line in ``LEARNERS``.
+
+ER-10-10, ER-10-40, SF-10-10, SynTReN and Sachs are the benchmark's own files (read from
+``DPDAG_DATA`` or downloaded); larger sets are generated, index 0 to 9.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from dpdag import CAM, VIDPDAG, datasets, metrics
+
+HERE = Path(__file__).parent
+CELLS = HERE / "accuracy.csv"
+TABLE = HERE / "accuracy.md"
+KEY = ["learner", "dataset", "index"]
+SCORES = ["Un-AUC-PR", "Un-AUC-ROC", "Dir-AUC-PR", "Dir-AUC-ROC"]
+
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "CAM": lambda: CAM(random_state=0),
+    "CAM, one search": lambda: CAM(n_bootstrap=0, random_state=0),
+    "CAM, additions only": lambda: CAM(n_bootstrap=0, moves=("add",), random_state=0),
+    "VIDPDAG": lambda: VIDPDAG(random_state=0, device="cpu", verbose=False),
+    "VIDPDAG, H200": lambda: VIDPDAG(random_state=0, device="cuda", verbose=False),
+}
+ORIGINAL = ["ER-10-10", "ER-10-40", "SF-10-10", "SynTReN", "Sachs"]
+GENERATED = ["ER-50-50", "ER-50-200", "SF-50-50", "SF-50-200", "ER-100-100", "ER-100-400"]
+
+
+def measure(learner: str, dataset: str, index: int) -> dict[str, Any]:
+    """Fit one learner on one data set; only the fit is timed, in CPU seconds (wall on a GPU)."""
+    data = datasets.load(
+        dataset, index=index, source="original" if dataset in ORIGINAL else "generated"
+    )
+    on_gpu = learner.endswith("H200")
+    clock = perf_counter if on_gpu else process_time
+    torch.set_num_threads(1)
+    start = clock()
+    model = LEARNERS[learner]().fit(data.X)
+    seconds = clock() - start
+    scores = metrics.edge_auc(model.edge_scores_, data.adjacency)
+    return {
+        "learner": learner,
+        "dataset": dataset,
+        "index": index,
+        **{name: round(float(scores[name]), 5) for name in SCORES},
+        "SHD": int(metrics.shd(model.adjacency_, data.adjacency)),
+        "edges": int(model.adjacency_.sum()),
+        "true edges": int(np.sum(data.adjacency)),
+        "seconds": round(seconds, 3),
+    }
+
+
+def known() -> pd.DataFrame:
+    return pd.read_csv(CELLS) if CELLS.exists() else pd.DataFrame(columns=KEY)
+
+
+def add(row: dict[str, Any]) -> None:
+    """Put one cell in its place; other methods' cells are kept."""
+    cells = pd.concat([known(), pd.DataFrame([row])]) if CELLS.exists() else pd.DataFrame([row])
+    cells = cells.drop_duplicates(KEY, keep="last").sort_values(KEY)
+    cells.to_csv(CELLS, index=False)
+
+
+def table(cells: pd.DataFrame) -> str:
+    """Markdown: mean ± standard error over data sets, in percent, beside the paper's CAM."""
+    lines = [
+        "# Accuracy",
+        "",
+        "AUCs in percent over all n² entries, mean ± standard error over the data sets; SHD of",
+        "`adjacency_`; median CPU seconds of one `fit`, one thread of a shared 2-core machine",
+        f"({platform.machine()}, torch threads = 1). Made by `python benchmarks/accuracy.py`.",
+        "10-node sets, SynTReN and Sachs (17 edges) are the benchmark's own; the others generated.",
+        "",
+        "| data | learner | sets | " + " | ".join(SCORES) + " | SHD | seconds |",
+        "|" + "---|" * (len(SCORES) + 5),
+    ]
+    for dataset in [*ORIGINAL, *GENERATED]:
+        for learner, group in cells[cells.dataset == dataset].groupby("learner", sort=True):
+            values = [_spread(100 * group[name]) for name in SCORES]
+            values += [_spread(group["SHD"]), f"{group['seconds'].median():.2f}"]
+            lines.append(f"| {dataset} | {learner} | {len(group)} | " + " | ".join(values) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _spread(values: pd.Series) -> str:
+    if len(values) == 1:
+        return f"{values.iloc[0]:.1f}"
+    return f"{values.mean():.1f} ± {values.std() / len(values) ** 0.5:.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cpu_learners = [name for name in LEARNERS if not name.endswith("H200")]
+    parser.add_argument("--learners", nargs="*", default=cpu_learners)
+    parser.add_argument("--datasets", nargs="*", default=[*ORIGINAL, *GENERATED])
+    parser.add_argument("--sets", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+    parser.add_argument("--again", action="store_true", help="measure known cells anew")
+    options = parser.parse_args()
+    cells = known()
+    wanted = [
+        (learner, dataset, index)
+        for dataset in options.datasets
+        for learner in options.learners
+        for index in range(1 if dataset == "Sachs" else options.sets)
+    ]
+    done = set() if options.again else set(cells[KEY].itertuples(index=False, name=None))
+    missing = [cell for cell in wanted if cell not in done]
+    context = get_context("spawn")
+    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+        for future in as_completed([pool.submit(measure, *cell) for cell in missing]):
+            add(future.result())
+            print(json.dumps(future.result()), flush=True)
+    TABLE.write_text(table(known()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Hyper-parameters at the public border."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import torch
+
+__all__ = ["Range", "check_ranges", "resolve_device"]
+
+
+class Range(NamedTuple):
+    """The values a numeric parameter may take; ``None`` among them where ``optional``."""
+
+    low: float
+    high: float = math.inf
+    closed: str = "both"  # which ends belong to it: "both", "left", "right", "neither"
+    integer: bool = False
+    optional: bool = False
+
+    def __contains__(self, value: object) -> bool:
+        if value is None:
+            return self.optional
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return False
+        number = float(value)
+        if math.isnan(number) or (self.integer and not number.is_integer()):
+            return False
+        above = number >= self.low if self.closed in ("both", "left") else number > self.low
+        below = number <= self.high if self.closed in ("both", "right") else number < self.high
+        return above and below
+
+    def __str__(self) -> str:
+        kind = "an integer" if self.integer else "a number"
+        if math.isinf(self.high):
+            relation = "at least" if self.closed in ("both", "left") else "above"
+            text = f"{kind} {relation} {self.low:g}"
+        else:
+            left = "[" if self.closed in ("both", "left") else "("
+            right = "]" if self.closed in ("both", "right") else ")"
+            text = f"in {left}{self.low:g}, {self.high:g}{right}"
+        return text + (" or None" if self.optional else "")
+
+
+def check_ranges(values: Mapping[str, Any], ranges: Mapping[str, Range]) -> None:
+    """Refuse the first parameter outside its range by name.
+
+    Example:
+        >>> check_ranges({"prior": 1.5}, {"prior": Range(0, 1, closed="neither")})
+        Traceback (most recent call last):
+        ValueError: 'prior' must be in (0, 1); got 1.5.
+    """
+    for name, allowed in ranges.items():
+        if values[name] not in allowed:
+            raise ValueError(f"'{name}' must be {allowed}; got {values[name]!r}.")
+
+
+def resolve_device(device: str | torch.device) -> str:
+    """The device to use for ``"auto"`` or a name, refused when this machine has none such."""
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        kind = torch.device(device)
+    except RuntimeError:
+        raise ValueError(
+            f"'device' must be 'auto', 'cpu' or a CUDA device; got {device!r}."
+        ) from None
+    if kind.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"'device' is {device!r}, but there is no CUDA device; use 'auto'.")
+    return str(kind)

@@ -1,0 +1,180 @@
+"""The solver of VI-DP-DAG with the functions integrated out: search, then a posterior around it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
+from ..evidence.additive import AdditiveEvidence
+from ..evidence.base import Evidence
+from ..evidence.bge import BGeEvidence
+from ..evidence.gp import GPEvidence
+from ..evidence.screened import ExactScreen, ScreenedEvidence
+from ..evidence.transforms import TRANSFORMS, Transformed, transform
+from ..ops.graphs import reachability
+from ..registry import Registry
+from ..search import greedy
+from ..search.lazy import LazyResult, lazy_search
+from ..search.posterior import DAGPosterior, fit_locally
+
+__all__ = ["INTEGRATED", "Choice", "choose", "find_graph", "mixture", "ranking"]
+
+_LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
+_GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
+_SAMPLED = 12  # children on which two families are compared
+
+
+@dataclass(frozen=True)
+class _Settings:
+    device: str
+    random_state: Any
+
+
+Family = Callable[[Tensor, _Settings], ScreenedEvidence]
+INTEGRATED: Registry[Family] = Registry("mechanism")
+
+
+@INTEGRATED.register("gp")
+def _gp(x: Tensor, settings: _Settings) -> ScreenedEvidence:
+    return GPEvidence(x, device=settings.device)
+
+
+@INTEGRATED.register("additive")
+def _additive(x: Tensor, settings: _Settings) -> ScreenedEvidence:
+    return ExactScreen(AdditiveEvidence(x))
+
+
+@INTEGRATED.register("linear")
+def _linear(x: Tensor, settings: _Settings) -> ScreenedEvidence:
+    return ExactScreen(BGeEvidence(x))
+
+
+def find_graph(
+    x: Tensor,  # (rows, n)
+    mechanism: str,
+    *,
+    constraints: Constraints,
+    edge_prior: float,
+    device: str = "cpu",
+) -> LazyResult:
+    """The graph of highest evidence found, with what every single edge brings."""
+    evidence = INTEGRATED[mechanism](x, _Settings(device, None))
+    penalty = -math.log(edge_prior / (1 - edge_prior))
+    if isinstance(evidence, GPEvidence) or x.shape[1] <= _LAZY_NODES:
+        return lazy_search(evidence, edge_penalty=penalty, constraints=constraints)
+    found = greedy(evidence, constraints=constraints, penalty=penalty)
+    n = evidence.n_nodes
+    toggled = torch.stack([evidence.screen(v, found.adjacency[:, v]) for v in range(n)], dim=1)
+    gain = torch.where(found.adjacency, -toggled, toggled)
+    return LazyResult(
+        adjacency=found.adjacency,
+        log_evidence=_values(evidence, found.adjacency),
+        gain=gain,
+        confirmed=torch.ones_like(found.adjacency),
+        history=[float(row["log_evidence"]) for row in found.history if "log_evidence" in row],
+    )
+
+
+def ranking(found: LazyResult, constraints: Constraints) -> Tensor:  # -> (n, n)
+    r"""Edge scores: present edges by the evidence they carry, others by what they would add.
+
+    .. math:: s = 1 + \max(g, 0) \;\text{ or }\; \tfrac12 \bigl(1 + g / (1 + |g|)\bigr)
+
+    Edges against the order of the graph come last: to add them, others would have to go.
+    """
+    gain = found.gain.nan_to_num(nan=-1e6, neginf=-1e6, posinf=1e6)
+    absent = 0.5 * (1 + gain / (1 + gain.abs()))
+    against = reachability(found.adjacency).mT
+    absent = torch.where(against, 0.1 * absent, absent)
+    scores = torch.where(found.adjacency, 1 + gain.clamp_min(0), absent)
+    return scores.masked_fill(~constraints.allowed, 0.0)
+
+
+def mixture(posteriors: Sequence[DAGPosterior], constraints: Constraints) -> DAGMixture:
+    """Equal parts of several posteriors."""
+    order = torch.stack([p.order_logits.float() for p in posteriors])
+    edges = torch.stack([p.edge_logits.float() for p in posteriors])
+    components = DAGDistribution(
+        GumbelTopK(order, constraints=constraints),
+        EdgeDistribution(edges, constraints=constraints),
+    )
+    return DAGMixture(components, torch.full((len(order),), 1 / len(order)))
+
+
+def local_posterior(
+    found: LazyResult, *, edge_prior: float, constraints: Constraints
+) -> DAGPosterior:
+    """The posterior around one graph."""
+    return fit_locally(found, edge_prior=edge_prior, constraints=constraints)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The family and the transformation of columns that the evidence prefers, and why."""
+
+    mechanism: str
+    transform: str
+    why: str
+
+
+def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standardised
+    r"""Compare mechanisms and transformations of all columns by their evidence.
+
+    .. math:: \log p(x) = \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g'(x_v)|,
+        \qquad z = g(x)
+
+    A greedy additive search gives a graph; transformations are compared by the additive evidence
+    of that graph with their Jacobian counted, then families by theirs on a dozen of its children.
+    """
+    plain = transform(x, "identity")
+    graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
+    worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
+    price = 0.5 * math.log(len(x)) * x.shape[1]  # a parameter per column
+    best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
+    if best != "identity":
+        plain = transform(x, best)
+        graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
+    reason = "columns as they are" if best == "identity" else f"{best} of the columns"
+    if best != "identity":
+        reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
+    families = {
+        name: _sampled(INTEGRATED[name](plain.z, _Settings("cpu", None)), graph)
+        for name in ("linear", "additive", *(["gp"] if x.shape[1] <= _GP_NODES else []))
+    }
+    winner = max(families, key=lambda name: families[name])
+    others = ", ".join(
+        f"{families[winner] - value:.0f} nats over {name}"
+        for name, value in families.items()
+        if name != winner
+    )
+    if x.shape[1] > _GP_NODES:
+        others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
+    return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")
+
+
+def _total(columns: Transformed, graph: Tensor) -> float:
+    """Additive evidence of a graph, in the density of the original columns."""
+    evidence = AdditiveEvidence(columns.z)
+    return float(_values(evidence, graph).sum() + columns.log_jacobian.sum())
+
+
+def _sampled(evidence: Evidence, graph: Tensor) -> float:
+    """Evidence that parents bring to a sample of the children of a graph."""
+    children = graph.any(0).nonzero()[:, 0]
+    step = max(1, len(children) // _SAMPLED)
+    children = children[::step][:_SAMPLED]
+    if not len(children):
+        return 0.0
+    parents = graph.T[children]
+    alone = evidence.log_evidence(children, torch.zeros_like(parents))
+    return float((evidence.log_evidence(children, parents) - alone).sum())
+
+
+def _values(evidence: Evidence, graph: Tensor) -> Tensor:  # (n, n) bool -> (n,)
+    return evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())

@@ -1,0 +1,304 @@
+"""The solver of VI-DP-DAG: any number of fits, trained as one batch."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..distributions import DPDAG, Constraints, DAGMixture
+from ..evidence.additive import AdditiveEvidence
+from ..mechanisms import MECHANISMS, Mechanism
+from ..objectives import ELBO, LIKELIHOODS, FixedGraph
+from ..ops.memory import require_memory
+from ..ops.precedence import inverse_permutation
+from ..search import greedy, subsamples
+from ..seeding import derive_seed, torch_generator
+from ..training import Data, Epoch, Outcome, Schedule, train
+
+__all__ = [
+    "Design",
+    "Hyper",
+    "Replicas",
+    "fit_replicas",
+    "posterior",
+    "refit_mechanism",
+    "search_orders",
+    "take_replicas",
+]
+
+
+@dataclass(frozen=True)
+class Hyper:
+    """The settings that may differ between the replicas of one batch."""
+
+    learning_rate: float
+    order_learning_rate: float
+    edge_learning_rate: float
+    kl_weight: float
+    edge_prior: float
+    edge_start: float = 0.5
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Design:
+    """The settings that all replicas of one batch share."""
+
+    permutation: str = "topk"
+    temperature: float = 1.0
+    edge_temperature: float = 1.0
+    mechanism: str = "mlp"
+    hidden_units: int = 16
+    likelihood: str = "mse"
+    max_epochs: int = 200
+    batch_size: int = 64
+    patience: int | None = 10
+    validation_fraction: float = 0.1
+    device: str = "cpu"
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """Trained fits, side by side."""
+
+    dags: DPDAG
+    mechanism: Mechanism
+    outcome: Outcome
+    held_out: Tensor  # (r,) reconstruction loss on the validation rows
+
+    def take(self, which: slice) -> Replicas:
+        """Some of the fits, as a batch of their own on the CPU."""
+        outcome = self.outcome._replace(
+            validation=self.outcome.validation[which].cpu(),
+            history=[
+                {name: value[which].cpu() for name, value in row.items()}
+                for row in self.outcome.history
+            ],
+        )
+        return Replicas(
+            take_replicas(self.dags, which),
+            take_replicas(self.mechanism, which),
+            outcome,
+            self.held_out[which].cpu(),
+        )
+
+    def history(self) -> list[dict[str, Any]]:
+        """One row per epoch and replica."""
+        rows = []
+        for number, values in enumerate(self.outcome.history, start=1):
+            table = {name: value.tolist() for name, value in values.items()}
+            for replica in range(len(self.outcome.validation)):
+                row = {name: column[replica] for name, column in table.items()}
+                rows.append({"epoch": number, "replica": replica, **row})
+        return rows
+
+
+def fit_replicas(
+    x: Tensor,  # (r or 1, rows, n) standardised
+    hypers: Sequence[Hyper],
+    *,
+    design: Design,
+    constraints: Constraints | None = None,
+    orders: Tensor | None = None,  # (r, n) nodes by position to start from
+    callbacks: Sequence[Callable[[Epoch], None]] = (),
+    checkpoint: Path | None = None,
+    checkpoint_every: int = 10,
+    resume_from: Path | None = None,
+) -> Replicas:
+    """Train one fit per entry of ``hypers``, each as if it were alone.
+
+    Arguments:
+        x: One data set for all fits or one for each.
+        hypers: Their own settings and seeds.
+        design: Their common settings.
+        constraints: Enforced in every sampled graph.
+        orders: Where to start the order logits; all orders alike when None.
+        callbacks, checkpoint, checkpoint_every, resume_from: Passed to the training loop.
+    """
+    r, n, device = len(hypers), x.shape[-1], torch.device(design.device)
+    require_memory(
+        _memory(r, n, x.shape[-2], design),
+        what=f"Training {r} fit{'s' if r > 1 else ''} of {n} nodes",
+        way_out="lower 'n_restarts' or 'hidden_units', or use fewer columns",
+        device=design.device,
+    )
+    streams = [torch.Generator(device).manual_seed(derive_seed(h.seed, "train")) for h in hypers]
+    weights = [torch.Generator().manual_seed(derive_seed(h.seed, "weights")) for h in hypers]
+    dags = DPDAG(
+        n,
+        design.permutation,
+        temperature=design.temperature,
+        edge_temperature=design.edge_temperature,
+        batch_shape=(r,),
+        knowledge=constraints,
+    )
+    with torch.no_grad():
+        start = torch.tensor([h.edge_start for h in hypers]).logit()
+        dags.edge_logits.add_(start[:, None, None])
+    if orders is not None:
+        start_at(dags, orders)
+    mechanism = MECHANISMS[design.mechanism](
+        n, r, hidden_units=design.hidden_units, generators=weights
+    )
+    likelihood = LIKELIHOODS[design.likelihood](n, r)
+    setting = {
+        field.name: torch.tensor([getattr(h, field.name) for h in hypers], dtype=torch.float32)
+        for field in fields(Hyper)
+    }
+    objective = ELBO(
+        dags,
+        mechanism,
+        likelihood,
+        kl_weight=setting["kl_weight"],
+        edge_prior=setting["edge_prior"],
+    ).to(device)
+    rates = {name: setting[_rate_of(name)].to(device) for name, _ in objective.named_parameters()}
+    data = split_rows(x, [h.seed for h in hypers], design.validation_fraction, device)
+    outcome = train(
+        objective,
+        data,
+        rates=rates,
+        schedule=Schedule(
+            max_epochs=design.max_epochs,
+            batch_size=design.batch_size,
+            patience=design.patience,
+            checkpoint=checkpoint,
+            checkpoint_every=checkpoint_every,
+        ),
+        generators=streams,
+        callbacks=callbacks,
+        resume_from=resume_from,
+    )
+    kl = setting["kl_weight"].to(device) * objective.kl()
+    held_out = (outcome.validation - kl).detach()
+    return Replicas(dags, mechanism, outcome, held_out)
+
+
+def refit_mechanism(
+    x: Tensor,  # (1, rows, n)
+    adjacency: Tensor,  # (n, n)
+    *,
+    hyper: Hyper,
+    design: Design,
+    start: Mechanism | None = None,
+) -> Mechanism:
+    """Train one set of mechanisms on a given graph, from scratch or from a start."""
+    n, device = x.shape[-1], torch.device(design.device)
+    weights = [torch.Generator().manual_seed(derive_seed(hyper.seed, "weights"))]
+    mechanism = MECHANISMS[design.mechanism](
+        n, 1, hidden_units=design.hidden_units, generators=weights
+    )
+    if start is not None:
+        mechanism.load_state_dict(start.state_dict())
+    likelihood = LIKELIHOODS[design.likelihood](n, 1)
+    graph = adjacency[None].to(torch.float32)
+    objective = FixedGraph(mechanism, likelihood, graph).to(device)
+    train(
+        objective,
+        split_rows(x, [hyper.seed], design.validation_fraction, device),
+        rates={name: hyper.learning_rate for name, _ in objective.named_parameters()},
+        schedule=Schedule(
+            max_epochs=design.max_epochs,
+            batch_size=design.batch_size,
+            patience=design.patience or 10,
+        ),
+        generators=[torch.Generator(device).manual_seed(derive_seed(hyper.seed, "refit"))],
+    )
+    return mechanism
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def take_replicas(module: Module, which: slice) -> Module:
+    """A copy of a module with some of its replicas, on the CPU and without gradients."""
+    part = copy.deepcopy(module).cpu().requires_grad_(False)
+    for parameter in part.parameters():
+        parameter.data = parameter.data[which].clone()
+    return part
+
+
+def _memory(r: int, n: int, rows: int, design: Design) -> float:
+    """Bytes a fit needs: weights with gradients, moments and copies, noise of an epoch, data."""
+    h = design.hidden_units if design.mechanism == "mlp" else 1
+    weights = 9.0 * r * n * (n * h + h * h)
+    noise = 3.0 * r * n * n * max(1, rows // design.batch_size)
+    activations = 8.0 * r * n * h * min(design.batch_size, rows)
+    return 4.0 * (weights + noise + activations + 3.0 * r * n * rows)
+
+
+def start_at(dags: DPDAG, orders: Tensor, *, spread: float = 8.0) -> None:  # (r, n)
+    """Let the order logits descend along given orders, over ``spread`` units from first to last."""
+    n = dags.n_nodes
+    position = inverse_permutation(orders).to(torch.float32)
+    with torch.no_grad():
+        if dags.order_logits.ndim == orders.ndim:
+            dags.order_logits.copy_(spread * (0.5 - position / max(n - 1, 1)))
+        else:  # a matching of positions and nodes: distance from the wanted position
+            distance = (torch.arange(n)[:, None] - position.unsqueeze(-2)).abs()
+            dags.order_logits.copy_(-spread * distance / max(n - 1, 1))
+
+
+def split_rows(x: Tensor, seeds: Sequence[int], fraction: float, device: torch.device) -> Data:
+    """Training and validation rows as (r or 1, n, rows), by each replica's seed."""
+    rows = x.shape[-2]
+    held = min(max(1, round(fraction * rows)), rows - 1)
+    values = x.to(device, torch.float32).mT
+    if len(set(seeds)) == 1:
+        order = _shuffled(rows, seeds[0])
+        return Data(values[..., order[held:]].contiguous(), values[..., order[:held]].contiguous())
+    order = torch.stack([_shuffled(rows, seed) for seed in seeds]).to(device)
+    index = order.unsqueeze(1).expand(-1, x.shape[-1], -1)
+    values = values.expand(len(seeds), -1, -1).gather(-1, index)
+    return Data(values[..., held:].contiguous(), values[..., :held].contiguous())
+
+
+def _shuffled(rows: int, seed: int) -> Tensor:
+    generator = np.random.default_rng(derive_seed(seed, "split"))
+    return torch.from_numpy(generator.permutation(rows))
+
+
+def _rate_of(parameter: str) -> str:
+    if parameter == "dags.order_logits":
+        return "order_learning_rate"
+    if parameter == "dags.edge_logits":
+        return "edge_learning_rate"
+    return "learning_rate"
+
+
+def posterior(replicas: Replicas, combine: str) -> DAGMixture:
+    """The trained distributions as one, on the CPU and without gradients."""
+    dags = replicas.dags
+    loss = replicas.outcome.validation
+    usable = loss.isfinite()
+    weights = usable / usable.sum()
+    if combine == "best":
+        weights = torch.nn.functional.one_hot(loss.argmin(), len(loss)).float()
+    kept = weights > 0
+    for parameter in dags.parameters():
+        parameter.data = parameter.data[kept]
+    return DAGMixture(dags(), weights[kept])
+
+
+def search_orders(
+    x: Tensor,  # (rows, n)
+    constraints: Constraints,
+    n_orders: int,
+    *,
+    random_state: Any,
+) -> Tensor:  # (n_orders, n)
+    """Orders of greedy additive searches: on all rows, and on resamples for the others."""
+    orders = greedy(AdditiveEvidence(x), constraints=constraints).order[None]
+    if n_orders == 1:
+        return orders
+    generator = torch_generator(random_state, "bootstrap orders")
+    weights = subsamples(len(x), n_orders - 1, generator=generator)
+    others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
+    return torch.cat([orders, others])

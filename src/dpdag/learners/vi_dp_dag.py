@@ -1,0 +1,442 @@
+"""VI-DP-DAG: variational DAG learning from observational data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..distributions import PERMUTATIONS, Constraints, DAGMixture, Knowledge
+from ..evidence.transforms import transform
+from ..objectives import LIKELIHOODS
+from ..ops.graphs import reachability, topological_order
+from ..registry import suggest
+from ..scm import Mechanisms, MonotoneColumns, fit_additive, fit_gp, fit_linear
+from ..search.posterior import fit_locally
+from ..seeding import base_seed, derive_seed, torch_generator
+from ..training import ProgressBar, Spinner
+from .base import Array, DAGLearner, Solution
+from .checks import Range, check_ranges, resolve_device
+from .integrated import INTEGRATED, choose, find_graph, mixture, ranking
+from .validation import like_input, refuse_empty, validated
+from .variational import (
+    Design,
+    Hyper,
+    Replicas,
+    fit_replicas,
+    posterior,
+    refit_mechanism,
+    search_orders,
+    take_replicas,
+)
+
+__all__ = ["VIDPDAG"]
+
+_IMPUTATIONS = 2  # rounds of drawing missing values
+_POSITIVE = Range(0, closed="neither")
+_RANGES = {
+    "hidden_units": Range(1, integer=True),
+    "n_restarts": Range(1, integer=True),
+    "kl_weight": Range(0),
+    "edge_prior": Range(0, 1, closed="neither", optional=True),
+    "edge_start": Range(0, 1, closed="neither"),
+    "learning_rate": _POSITIVE,
+    "order_learning_rate": Range(0),
+    "edge_learning_rate": Range(0),
+    "temperature": _POSITIVE,
+    "edge_temperature": _POSITIVE,
+    "max_epochs": Range(1, integer=True),
+    "batch_size": Range(1, integer=True),
+    "patience": Range(1, integer=True, optional=True),
+    "validation_fraction": Range(0, 1, closed="neither"),
+    "checkpoint_every": Range(1, integer=True),
+}
+
+
+class VIDPDAG(DAGLearner):
+    r"""Learn a posterior over DAGs, and the mechanisms on them, from observational data.
+
+    .. math:: \max_{\theta, \phi, \psi}\; \mathbb{E}_{A \sim P_{\phi,\psi}}
+        [\log P_\theta(X \mid A)] - \lambda\, \mathrm{KL}(P_\phi \,\|\, P_\text{prior})
+
+    Columns are standardised inside; every answer is in the original units.
+    ``VIDPDAG.paper()`` is the configuration of the paper.
+
+    Arguments:
+        permutation: "topk" or "sinkhorn".
+        mechanism: With the functions integrated out, "gp" (Gaussian processes over all parents
+            jointly), "additive" or "linear"; "mlp", a trained network per node as in the paper;
+            or "auto", which lets the evidence choose among the first three and among
+            transformations of the columns, and says why in ``choice_``.
+        n_restarts: Fits combined: networks train as one batch, searches see random subsets of
+            the rows.
+        combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
+            validation loss.
+        edge_prior: Prior probability of an edge; by default 0.1, for networks 0.02.
+        hidden_units: Width of the networks' two hidden layers; this and all that follows up to
+            ``validation_fraction`` is for ``mechanism="mlp"``.
+        init: "search" starts the order from a greedy additive search (each restart from a
+            bootstrap resample's), "random" from nothing; or a given order of columns.
+        likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
+        kl_weight: λ.
+        edge_start: Probability that all edges start from.
+        learning_rate: Of the mechanisms; ``order_learning_rate`` of ψ, ``edge_learning_rate``
+            of φ.
+        temperature, edge_temperature: τ of the relaxed permutation and edges.
+        max_epochs, batch_size, patience, validation_fraction: Training stops when the loss on
+            the held-out rows, checked every second epoch, has not improved ``patience`` times;
+            never before ``max_epochs`` when ``patience`` is None.
+        missing: "error" refuses NaN; "impute" learns with them: the holes are drawn anew from
+            the learned model between fits, from the means at first.
+        knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
+        pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
+        prune: CAM pruning afterwards, at level 0.001 or the level given.
+        device: "auto", "cpu" or "cuda".
+        checkpoint: Folder to save the training state in every ``checkpoint_every`` epochs;
+            ``fit(X, resume_from=folder)`` continues bit for bit.
+        callbacks: Called after every epoch with its number and values.
+        random_state: Seed.
+        verbose: Show a progress bar in a terminal.
+
+    Attributes:
+        edge_probabilities_: (n, n) posterior probability of every edge.
+        edge_scores_: (n, n) for networks the paper's score, the probability under the modal
+            order; else nats that each edge of the graph carries, and less than one for others.
+        mechanism_: The mechanism that was used, and ``choice_``: why, after "auto".
+        posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
+        validation_loss_: Reconstruction loss on the held-out rows, of the best restart.
+
+    References:
+        Charpentier, Kibler & Günnemann, *Differentiable DAG Sampling*, ICLR 2022.
+
+    Example:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=400)
+        >>> X = np.stack([np.tanh(2 * a) + 0.2 * rng.normal(size=400), a], axis=1)
+        >>> VIDPDAG(random_state=0).fit(X).adjacency_.tolist()
+        [[0, 0], [1, 0]]
+    """
+
+    edge_probabilities_: Array
+    posterior_: DAGMixture
+    mechanism_: str
+    choice_: str | None
+    validation_loss_: float
+
+    def __init__(
+        self,
+        *,
+        permutation: str = "topk",
+        mechanism: str = "auto",
+        hidden_units: int = 16,
+        n_restarts: int = 1,
+        combine: str = "mixture",
+        init: str | Sequence[Any] = "search",
+        likelihood: str = "gaussian",
+        kl_weight: float = 0.05,
+        edge_prior: float | None = None,
+        edge_start: float = 0.5,
+        learning_rate: float = 3e-3,
+        order_learning_rate: float = 1e-3,
+        edge_learning_rate: float = 1e-2,
+        temperature: float = 1.0,
+        edge_temperature: float = 1.0,
+        max_epochs: int = 150,
+        batch_size: int = 64,
+        patience: int | None = None,
+        validation_fraction: float = 0.1,
+        missing: str = "error",
+        knowledge: Knowledge | None = None,
+        pns: Any = None,
+        prune: bool | float = False,
+        device: str = "auto",
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 10,
+        callbacks: Sequence[Any] = (),
+        random_state: Any = None,
+        verbose: bool = True,
+    ) -> None:
+        self.permutation = permutation
+        self.mechanism = mechanism
+        self.hidden_units = hidden_units
+        self.n_restarts = n_restarts
+        self.combine = combine
+        self.init = init
+        self.likelihood = likelihood
+        self.kl_weight = kl_weight
+        self.edge_prior = edge_prior
+        self.edge_start = edge_start
+        self.learning_rate = learning_rate
+        self.order_learning_rate = order_learning_rate
+        self.edge_learning_rate = edge_learning_rate
+        self.temperature = temperature
+        self.edge_temperature = edge_temperature
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.missing = missing
+        self.knowledge = knowledge
+        self.pns = pns
+        self.prune = prune
+        self.device = device
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.callbacks = callbacks
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """The configuration of the paper: one cold start, squared error, early stopping.
+
+        Where the paper gives a range that it searched, one point of it;
+        :func:`dpdag.grid_search` searches the range.
+        """
+        settings: dict[str, Any] = {
+            "mechanism": "mlp",
+            "hidden_units": 64,
+            "init": "random",
+            "likelihood": "mse",
+            "kl_weight": 0.01,
+            "edge_prior": 0.01,
+            "edge_start": 0.7,
+            "learning_rate": 3e-3,
+            "order_learning_rate": 1e-3,
+            "edge_learning_rate": 1e-2,
+            "max_epochs": 500,
+            "patience": 10,
+        }
+        return cls(**{**settings, **overrides})
+
+    def fit(self, X: Any, y: Any = None, *, resume_from: str | Path | None = None) -> Self:
+        """Learn from the columns of ``X`` (rows, n); ``y`` is ignored.
+
+        Arguments:
+            resume_from: A checkpoint folder to continue from.
+        """
+        self._check_parameters()
+        self._resume_from = None if resume_from is None else Path(resume_from)
+        try:
+            if self.missing == "impute":
+                return self._fit_with_holes(X)
+            return super().fit(X, y)
+        finally:
+            del self._resume_from
+
+    def _fit_with_holes(self, X: Any) -> Self:
+        """Alternate between learning from filled data and drawing the holes from what was learned.
+
+        A hole is drawn from its learned parents and the noise of its column, so that filling in
+        adds no certainty that the data do not have.
+        """
+        values = validated(self, X, reset=True, min_rows=self.min_rows)
+        holes = np.isnan(values)
+        refuse_empty(holes, self._names(values.shape[1]))
+        filled = np.where(holes, np.nanmean(values, axis=0), values)
+        for draw in range(_IMPUTATIONS if holes.any() else 0):
+            super().fit(like_input(filled, X))
+            x = torch.from_numpy((values - self.location_) / self.scale_)
+            generator = torch_generator(self.random_state, "holes", draw)
+            noise = self.model_.noise(len(x), generator=generator)
+            drawn = self.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
+            filled = np.where(holes, self._original(drawn), values)
+        return super().fit(like_input(filled, X))
+
+    # What the posterior answers --------------------------------------------------------------
+
+    def sample_dags(self, k: int, random_state: Any = None) -> np.ndarray:  # -> (k, n, n)
+        """Draw DAGs from the posterior, 0/1 integers."""
+        self._fitted()
+        generator = torch_generator(random_state, "dags")
+        return self.posterior_.sample((k,), generator=generator).numpy().astype(int)
+
+    def ancestor_probabilities(self, k: int = 1000, random_state: Any = 0) -> Array:  # -> (n, n)
+        """Probability that i is an ancestor of j, over ``k`` sampled DAGs."""
+        graphs = torch.from_numpy(self.sample_dags(k, random_state))
+        return reachability(graphs).double().mean(0).numpy()
+
+    # Steps of fit ----------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_ranges(self.get_params(deep=False), _RANGES)
+        for name, registry in (
+            ("permutation", PERMUTATIONS),
+            ("likelihood", LIKELIHOODS),
+        ):
+            registry[getattr(self, name)]
+        if self.mechanism not in ("auto", "mlp") and self.mechanism not in INTEGRATED:
+            known = sorted(["auto", "mlp", *INTEGRATED])
+            raise ValueError(
+                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, known)} "
+                f"Known: {', '.join(known)}."
+            )
+        if self.mechanism != "mlp" and self.permutation != "topk":
+            raise ValueError(
+                f"permutation={self.permutation!r} needs mechanism='mlp'; with the functions "
+                "integrated out the order is 'topk'."
+            )
+        if self.missing not in ("error", "impute"):
+            raise ValueError(f"'missing' must be 'error' or 'impute'; got {self.missing!r}.")
+        if self.combine not in ("mixture", "best"):
+            raise ValueError(f"'combine' must be 'mixture' or 'best'; got {self.combine!r}.")
+
+    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        if self.mechanism == "mlp":
+            return self._train(x, constraints)
+        return self._integrate(x, constraints)
+
+    def _integrate(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        """Search with the evidence, then fit the posterior around what was found."""
+        self.columns_, self.choice_, self.mechanism_ = None, None, self.mechanism
+        with Spinner("searching", enabled=bool(self.verbose)) as spinner:
+            if self.mechanism == "auto":
+                choice = choose(x, constraints)
+                self.mechanism_, self.choice_ = choice.mechanism, choice.why
+                spinner.say(choice.why)
+                if choice.transform != "identity":
+                    self.columns_ = MonotoneColumns.through(x, transform(x, choice.transform).z)
+                    x = self.columns_(x)
+            prior = 0.1 if self.edge_prior is None else self.edge_prior
+            found = [
+                find_graph(
+                    rows,
+                    self.mechanism_,
+                    constraints=constraints,
+                    edge_prior=prior,
+                    device=resolve_device(self.device),
+                )
+                for rows in self._resamples(x)
+            ]
+        parts = [fit_locally(one, edge_prior=prior, constraints=constraints) for one in found]
+        self.posterior_ = mixture(parts, constraints)
+        scores = torch.stack([ranking(one, constraints) for one in found]).mean(0)
+        history = [
+            {"restart": k, "step": step, "log_evidence": value}
+            for k, one in enumerate(found)
+            for step, value in enumerate(one.history)
+        ]
+        if len(found) > 1:
+            order, graph = self.posterior_.mode_order, self.posterior_.mode.bool()
+        else:
+            graph = found[0].adjacency
+            order = topological_order(graph | constraints.before)
+        return Solution(scores, graph, order, history)
+
+    def _resamples(self, x: Tensor) -> list[Tensor]:  # (rows, n)
+        """All rows, and for further restarts random four fifths of them."""
+        generator = torch_generator(self.random_state, "resamples")
+        size = max(self.min_rows, round(0.8 * len(x)))
+        parts = [
+            x[torch.randperm(len(x), generator=generator)[:size]]
+            for _ in range(self.n_restarts - 1)
+        ]
+        return [x, *parts]
+
+    def _train(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        """Train networks and the distribution over graphs together."""
+        with ProgressBar(enabled=bool(self.verbose)) as bar:
+            replicas = fit_replicas(
+                x[None],
+                self._hypers(),
+                design=self._design(),
+                constraints=constraints,
+                orders=self._orders(x, constraints),
+                callbacks=[bar, *self.callbacks],
+                checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+                checkpoint_every=self.checkpoint_every,
+                resume_from=self._resume_from,
+            )
+        return self._adopt(replicas.take(slice(None)))
+
+    def _adopt(self, replicas: Replicas) -> Solution:
+        """Make trained fits, already alone and on the CPU, this learner's own."""
+        self.columns_, self.choice_, self.mechanism_ = None, None, "mlp"
+        self.posterior_ = posterior(replicas, self.combine)
+        self.validation_loss_ = float(replicas.held_out.min())
+        best = int(replicas.outcome.validation.argmin())
+        self._networks = take_replicas(replicas.mechanism, slice(best, best + 1))
+        self._modal = self.posterior_.mode.bool()
+        return Solution(
+            self.posterior_.modal_edge_probabilities,
+            self._modal,
+            self.posterior_.mode_order,
+            history=replicas.history(),
+        )
+
+    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> Mechanisms:  # (rows, n), (n, n)
+        """The functions on the final graph.
+
+        Networks that knew another graph, or several, are trained on with this one.
+        """
+        if self.mechanism_ == "gp":
+            return fit_gp(x, adjacency)
+        if self.mechanism_ == "additive":
+            return fit_additive(x, adjacency)
+        if self.mechanism_ == "linear":
+            return fit_linear(x, adjacency)
+        network = self._networks
+        if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, self._modal):
+            network = refit_mechanism(
+                x[None], adjacency, hyper=self._hypers()[0], design=self._design(), start=network
+            )
+        del self._networks, self._modal
+        return network.freeze(adjacency)
+
+    def _finish(self, x: Tensor, solution: Solution) -> None:
+        super()._finish(x, solution)
+        self.edge_probabilities_ = self.posterior_.edge_marginals.double().numpy()
+
+    def _hypers(self) -> list[Hyper]:
+        seed = base_seed(self.random_state)
+        return [
+            Hyper(
+                learning_rate=self.learning_rate,
+                order_learning_rate=self.order_learning_rate,
+                edge_learning_rate=self.edge_learning_rate,
+                kl_weight=self.kl_weight,
+                edge_prior=0.02 if self.edge_prior is None else self.edge_prior,
+                edge_start=self.edge_start,
+                seed=derive_seed(seed, "restart", k),
+            )
+            for k in range(self.n_restarts)
+        ]
+
+    def _design(self) -> Design:
+        return Design(
+            permutation=self.permutation,
+            temperature=self.temperature,
+            edge_temperature=self.edge_temperature,
+            mechanism=self.mechanism,
+            hidden_units=self.hidden_units,
+            likelihood=self.likelihood,
+            max_epochs=self.max_epochs,
+            batch_size=self.batch_size,
+            patience=self.patience,
+            validation_fraction=self.validation_fraction,
+            device=resolve_device(self.device),
+        )
+
+    def _orders(self, x: Tensor, constraints: Constraints) -> Tensor | None:  # -> (r, n)
+        """The orders that restarts begin with."""
+        if isinstance(self.init, str):
+            if self.init == "random":
+                return None
+            if self.init != "search":
+                raise ValueError(
+                    f"'init' must be 'search', 'random' or an order of columns; got {self.init!r}."
+                )
+            return search_orders(x, constraints, self.n_restarts, random_state=self.random_state)
+        position = {name: k for k, name in enumerate(self._names(x.shape[1]))}
+        try:
+            order = torch.tensor([position[name] for name in self.init])
+        except KeyError as unknown:
+            raise ValueError(f"'init' names the unknown column {unknown}.") from None
+        if sorted(order.tolist()) != list(range(x.shape[1])):
+            raise ValueError(f"'init' must hold each of the {x.shape[1]} columns once.")
+        return order.expand(self.n_restarts, -1)

@@ -1,0 +1,129 @@
+"""One small network per node, all of them as a few batched products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from .base import MECHANISMS, Mechanism
+
+__all__ = ["MLP", "FrozenMLP", "Linear", "masked_mlp"]
+
+
+@MECHANISMS.register("mlp")
+class MLP(Mechanism):
+    r"""A multi-layer perceptron for every node, the mask folded into its first layer.
+
+    .. math:: \hat x_j = W_3\, \sigma(W_2\, \sigma((W_1 \circ A_{\cdot j}) x + b_1) + b_2) + b_3
+
+    with :math:`\sigma` a leaky ReLU. Masking the n × h weights instead of the data never forms
+    the n masked copies of the data.
+
+    Arguments:
+        n_nodes: Number of nodes n.
+        n_replicas: Independent sets of networks r.
+        hidden_units: Width h of the hidden layers.
+        n_layers: Number of linear layers, 3 in the paper.
+        generators: A random generator per replica for the initial weights, U(−1, 1)/√fan-in of
+            one network.
+
+    Example:
+        >>> mlp = MLP(n_nodes=4, hidden_units=8)
+        >>> mlp(torch.randn(1, 4, 32), torch.ones(1, 4, 4).triu(1)).shape
+        torch.Size([1, 4, 32])
+    """
+
+    def __init__(
+        self,
+        n_nodes: int,
+        n_replicas: int = 1,
+        *,
+        hidden_units: int = 16,
+        n_layers: int = 3,
+        generators: list[Generator] | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        widths = [n_nodes, *[hidden_units] * (n_layers - 1), 1]
+        self.weights = nn.ParameterList()
+        self.biases = nn.ParameterList()
+        for fan_in, fan_out in pairwise(widths):
+            weight = torch.empty(n_replicas, n_nodes, fan_out, fan_in, dtype=dtype)
+            bias = torch.empty(n_replicas, n_nodes, fan_out, 1, dtype=dtype)
+            for r in range(n_replicas):
+                generator = generators[r] if generators is not None else None
+                for tensor in (weight[r], bias[r]):
+                    tensor.uniform_(-(fan_in**-0.5), fan_in**-0.5, generator=generator)
+            self.weights.append(nn.Parameter(weight))
+            self.biases.append(nn.Parameter(bias))
+
+    def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:  # (r, n, b), (r, n, n) -> (r, n, b)
+        return masked_mlp(x, adjacency, list(self.weights), list(self.biases))
+
+    def freeze(self, adjacency: Tensor) -> FrozenMLP:  # (n, n) bool
+        weights = tuple(weight.detach()[:1].cpu() for weight in self.weights)
+        biases = tuple(bias.detach()[:1].cpu() for bias in self.biases)
+        return FrozenMLP(weights, biases, adjacency)
+
+
+def masked_mlp(
+    x: Tensor,  # (r, n, b)
+    adjacency: Tensor,  # (r, n, n)
+    weights: Sequence[Tensor],  # (r, n, out, in) each
+    biases: Sequence[Tensor],  # (r, n, out, 1) each
+) -> Tensor:  # (r, n, b)
+    """All networks of all replicas on the inputs that ``adjacency`` leaves them."""
+    r, n, h, _ = weights[0].shape
+    masked = (weights[0] * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
+    out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
+    for weight, bias in zip(weights[1:], biases[1:]):
+        out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), leaky_relu(out))
+    return out.reshape(r, n, -1)
+
+
+@dataclass(frozen=True)
+class FrozenMLP:
+    r"""Trained networks on a given graph, as plain tensors.
+
+    Nodes without parents are at their mean, zero: a network of nothing is a constant that the
+    noise already covers.
+
+    Arguments:
+        weights: (1, n, out, in) of each layer.
+        biases: (1, n, out, 1) of each layer.
+        adjacency: (n, n) bool.
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+    adjacency: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        graph = self.adjacency.to(torch.float32)
+        out = masked_mlp(x.T[None].to(torch.float32), graph[None], self.weights, self.biases)
+        out = out[0].T.to(x.dtype)
+        return torch.where(self.adjacency.any(0), out, torch.zeros_like(out))
+
+
+@MECHANISMS.register("linear")
+class Linear(MLP):
+    r"""A linear function for every node, :math:`\hat x_j = (w_j \circ A_{\cdot j})^T x + b_j`.
+
+    Takes the arguments of :class:`MLP`; there are no hidden units.
+    """
+
+    def __init__(
+        self,
+        n_nodes: int,
+        n_replicas: int = 1,
+        *,
+        hidden_units: int = 0,
+        generators: list[Generator] | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(n_nodes, n_replicas, n_layers=1, generators=generators, dtype=dtype)

@@ -1,0 +1,157 @@
+"""The evidence lower bound of VI-DP-DAG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn.functional import softplus
+
+from ..distributions import DPDAG, Noise
+from ..mechanisms import Mechanism
+from ..ops.noise import gumbel, logistic, to_gumbel, to_logistic
+from .likelihoods import Likelihood
+
+__all__ = ["ELBO", "Terms", "edge_kl"]
+
+
+class Terms(NamedTuple):
+    """A loss and its parts, one value per replica."""
+
+    total: Tensor
+    reconstruction: Tensor
+    kl: Tensor
+
+
+def edge_kl(edge_logits: Tensor, prior: Tensor | float) -> Tensor:  # (*, n, n) -> (*, n, n)
+    r"""Divergence of every edge's Bernoulli distribution from its prior, in closed form.
+
+    .. math:: \mathrm{KL}(p \,\|\, q) = p \log\frac{p}{q} + (1 - p) \log\frac{1 - p}{1 - q}
+
+    Arguments:
+        edge_logits: φ, finite, with p = σ(φ).
+        prior: q in (0, 1), broadcast against φ.
+
+    Example:
+        >>> edge_kl(torch.zeros(1, 1), 0.5).item()
+        0.0
+    """
+    prior = torch.as_tensor(prior, dtype=edge_logits.dtype, device=edge_logits.device)
+    return _EdgeKL.apply(edge_logits, prior.logit(), torch.log1p(-prior))
+
+
+class _EdgeKL(torch.autograd.Function):
+    """With p log p + (1 − p) log(1 − p) = pφ − log(1 + e^φ); its derivative is p(1 − p)(φ − φ₀)."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, prior_logit: Tensor, log_absent: Tensor) -> Tensor:
+        p = torch.sigmoid(logits)
+        odds = logits - prior_logit
+        ctx.save_for_backward(p, odds)
+        return p * odds - softplus(logits) - log_absent
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        p, odds = ctx.saved_tensors
+        return grads[0] * odds * torch.addcmul(p, p, p, value=-1), None, None
+
+
+class ELBO(nn.Module):
+    r"""The objective of VI-DP-DAG, as a loss per replica.
+
+    .. math:: \frac{1}{bn} \sum -2 \log P_\theta(x \mid A)
+        + \frac{\lambda}{n^2} \sum_{ij} \mathrm{KL}(P_\phi(U_{ij}) \,\|\, P_\text{prior}),
+        \qquad A \sim P_{\phi, \psi}(A)
+
+    One DAG is sampled per replica and evaluation, as in the paper. Both terms are means, so that
+    λ keeps its meaning for any number of rows and nodes.
+
+    Arguments:
+        dags: DP-DAG with batch shape (r,).
+        mechanism: Networks of r replicas.
+        likelihood: Of values around predictions.
+        kl_weight: λ, (r,).
+        edge_prior: Prior probability of an edge, (r,).
+    """
+
+    validation_samples = 8
+    kl_weight: Tensor
+    edge_prior: Tensor
+    free: Tensor
+
+    def __init__(
+        self,
+        dags: DPDAG,
+        mechanism: Mechanism,
+        likelihood: Likelihood,
+        *,
+        kl_weight: Tensor,
+        edge_prior: Tensor,
+    ) -> None:
+        super().__init__()
+        self.dags = dags
+        self.mechanism = mechanism
+        self.likelihood = likelihood
+        self.register_buffer("kl_weight", kl_weight, persistent=False)
+        self.register_buffer("edge_prior", edge_prior[:, None, None], persistent=False)
+        # Edges that knowledge leaves open; the others cost nothing.
+        constraints, n = dags.constraints, dags.n_nodes
+        free = ~torch.eye(n, dtype=torch.bool)
+        if constraints is not None:
+            free = constraints.allowed & ~constraints.required
+        self.register_buffer("free", free.to(kl_weight.dtype), persistent=False)
+
+    def forward(self, x: Tensor, noise: Noise) -> Terms:  # (r, n, b)
+        """Loss of one minibatch per replica, under the DAGs that ``noise`` makes."""
+        predicted = self.mechanism(x, self.dags(validate_args=False).dags_from(noise))
+        reconstruction = self.likelihood(x, predicted)
+        kl = self.kl()
+        return Terms(reconstruction + self.kl_weight * kl, reconstruction, kl)
+
+    def kl(self) -> Tensor:  # (r,)
+        """Mean divergence of the edges from their prior."""
+        divergence = edge_kl(self.dags.edge_logits, self.edge_prior)
+        return (divergence * self.free).mean((-2, -1))
+
+    # What the training loop asks for ---------------------------------------------------------
+
+    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Noise:
+        """Noise of ``steps`` evaluations, (steps, r, …), each replica from its own stream."""
+        return Noise(
+            to_gumbel(_streams(self.dags.order_logits, steps, generators)),
+            to_logistic(_streams(self.dags.edge_logits, steps, generators)),
+        )
+
+    def loss(self, x: Tensor, noise: Noise, step: int) -> dict[str, Tensor]:
+        """The terms of one step."""
+        return self(x, Noise(noise.order[step], noise.edges[step]))._asdict()
+
+    @torch.no_grad()
+    def summary(self) -> dict[str, Tensor]:
+        """The number of edges of the modal graph."""
+        return {"edges": self.dags(validate_args=False).mode.sum((-2, -1))}
+
+    @torch.no_grad()
+    def validation(self, x: Tensor) -> Tensor:  # (r or 1, n, rows) -> (r,)
+        """Mean loss over a few fixed draws of noise, the same at every check."""
+        generator = torch.Generator(x.device).manual_seed(0)
+        q = self.dags(validate_args=False)
+        x = x.expand(*q.batch_shape, -1, -1)
+        total = torch.zeros_like(self.kl_weight)
+        for _ in range(self.validation_samples):
+            noise = Noise(
+                gumbel(q.permutation.logits.shape[1:], like=x, generator=generator),
+                logistic(q.event_shape, like=x, generator=generator),
+            )
+            total += self(x, noise).total
+        return total / self.validation_samples
+
+
+def _streams(logits: Tensor, steps: int, generators: Sequence[Generator]) -> Tensor:
+    """Uniform draws (steps, r, …), one stream per replica."""
+    noise = torch.empty(len(generators), steps, *logits.shape[1:], device=logits.device)
+    for own, generator in zip(noise, generators):
+        own.uniform_(generator=generator)
+    return noise.transpose(0, 1)

@@ -1,0 +1,192 @@
+"""The training loop: replicas side by side, each with its own data order, noise and stopping."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Generator, Tensor
+
+from .adam import ReplicaAdam
+from .state import TrainingState
+
+__all__ = ["Data", "Epoch", "Objective", "Outcome", "Schedule", "train"]
+
+
+class Objective(Protocol):
+    """A loss over replicas, with trainable parameters that have a leading replica axis."""
+
+    def named_parameters(self) -> Iterator[tuple[str, Tensor]]: ...
+
+    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Any:
+        """Everything random in ``steps`` evaluations, each replica from its own stream."""
+
+    def loss(self, x: Tensor, noise: Any, step: int) -> Mapping[str, Tensor]:  # (r, n, b)
+        """Named (r,) values of one evaluation; ``"total"`` is minimised."""
+
+    def summary(self) -> Mapping[str, Tensor]:
+        """Further (r,) values to record after an epoch."""
+
+    def validation(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r,)
+        """The loss that early stopping watches."""
+
+
+class Data(NamedTuple):
+    """Standardised values (r or 1, n, rows): one data set for all replicas or one for each."""
+
+    train: Tensor
+    validation: Tensor
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long to train.
+
+    Attributes:
+        max_epochs: Passes over the training rows at most.
+        batch_size: Rows per step.
+        patience: Checks without improvement after which a replica stops; None never stops early.
+        check_every: Epochs between checks.
+        checkpoint: Folder to save the state in, with ``checkpoint_every`` epochs between.
+    """
+
+    max_epochs: int
+    batch_size: int
+    patience: int | None = 10
+    check_every: int = 2
+    checkpoint: Path | None = None
+    checkpoint_every: int = 10
+
+
+class Epoch(NamedTuple):
+    """What callbacks see after each epoch; values are (r,) tensors."""
+
+    number: int
+    of: int
+    seconds: float
+    values: Mapping[str, Tensor]
+    stopped: Tensor
+
+
+class Outcome(NamedTuple):
+    """The end of a run; the objective's parameters hold each replica's best state."""
+
+    validation: Tensor  # (r,) loss of that state
+    history: list[dict[str, Tensor]]
+    epochs: int
+    interrupted: bool
+
+
+def train(
+    objective: Objective,
+    data: Data,
+    *,
+    rates: Mapping[str, float | Tensor],
+    schedule: Schedule,
+    generators: list[Generator],
+    callbacks: Sequence[Callable[[Epoch], None]] = (),
+    resume_from: Path | None = None,
+) -> Outcome:
+    """Minimise an objective for all replicas at once, each as if it were alone.
+
+    Arguments:
+        objective: Trained in place.
+        data: Training and validation rows.
+        rates: Learning rate, a number or (r,), for every named parameter.
+        schedule: When to stop and to save.
+        generators: One random stream per replica: data order and noise.
+        callbacks: Called after every epoch; a ``KeyboardInterrupt`` anywhere ends the training
+            with the best state so far.
+        resume_from: Checkpoint folder to continue from, bit for bit.
+    """
+    parameters = dict(objective.named_parameters())
+    state = TrainingState.start(parameters, ReplicaAdam(parameters, rates), generators)
+    if resume_from is not None:
+        state.load(resume_from)
+    interrupted = False
+    start = perf_counter()
+    try:
+        while state.epoch < schedule.max_epochs and not bool(state.stopped.all()):
+            _run_epoch(objective, data, state, schedule)
+            epoch = Epoch(
+                state.epoch,
+                schedule.max_epochs,
+                perf_counter() - start,
+                state.history[-1],
+                state.stopped,
+            )
+            for callback in callbacks:
+                callback(epoch)
+            if schedule.checkpoint is not None and state.epoch % schedule.checkpoint_every == 0:
+                state.save(schedule.checkpoint)
+    except KeyboardInterrupt:
+        interrupted = True
+    _finish(objective, data, state, early=schedule.patience is not None)
+    return Outcome(state.best_loss, state.history, state.epoch, interrupted)
+
+
+def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule: Schedule) -> None:
+    x = data.train
+    rows = x.shape[-1]
+    size = min(schedule.batch_size, rows)
+    steps = -(-rows // size)
+    order = torch.stack(
+        [torch.randperm(rows, generator=g, device=x.device) for g in state.generators]
+    )  # (r, rows)
+    noise = objective.draw_noise(steps, state.generators)
+    values: dict[str, list[Tensor]] = {}
+    batches = _take(x, order)
+    for step in range(steps):
+        batch = batches[..., step * size : (step + 1) * size]
+        terms = objective.loss(batch, noise, step)
+        state.adam.zero_grad()
+        terms["total"].sum().backward()
+        state.adam.step()
+        for name, value in terms.items():
+            values.setdefault(name, []).append(value.detach())
+    means = {name: torch.stack(column).mean(0) for name, column in values.items()}
+    state.epoch += 1
+    broken = ~means["total"].isfinite() & ~state.stopped
+    if bool(broken.any()):
+        _explain(broken, state.epoch)
+        state.stop(broken)
+    validation = torch.full_like(means["total"], torch.nan)
+    if state.epoch % schedule.check_every == 0:
+        validation = objective.validation(data.validation)
+        state.keep_best(validation, early=schedule.patience is not None)
+        if schedule.patience is not None:
+            state.stop((state.stale >= schedule.patience) & ~state.stopped)
+    state.history.append({**means, "validation": validation, **objective.summary()})
+
+
+def _finish(objective: Objective, data: Data, state: TrainingState, *, early: bool) -> None:
+    """Leave each replica's best state in the parameters; without early stopping, the last one."""
+    state.keep_best(objective.validation(data.validation), early=early)
+    if not bool(state.best_loss.isfinite().any()):
+        raise FloatingPointError(
+            "The loss was never finite; lower 'learning_rate' or check the scale of the data."
+        )
+    with torch.no_grad():
+        for name, tensor in state.parameters.items():
+            tensor.copy_(state.best[name])
+
+
+def _take(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)
+    index = rows.unsqueeze(1).expand(-1, x.shape[1], -1)
+    return x.expand(len(rows), -1, -1).gather(-1, index)
+
+
+def _explain(broken: Tensor, epoch: int) -> None:
+    count = int(broken.sum())
+    which = "The fit" if len(broken) == 1 else f"{count} of {len(broken)} fits"
+    warnings.warn(
+        f"{which} stopped in epoch {epoch} with a loss that is not finite; the last good state is "
+        "kept. Lower 'learning_rate' if this repeats.",
+        RuntimeWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,114 @@
+"""Files of one's own: read with names, or refused with the reason."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dpdag.datasets import read
+
+TABLE = pd.DataFrame({"a": [1.0, np.nan, 3.5], "b c": [4.0, 5.0, 6.0]})
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "parquet", "CSV"])
+def test_tables_are_read_with_their_names_and_gaps(tmp_path, kind):
+    file = tmp_path / f"table.{kind}"
+    if kind == "parquet":
+        TABLE.to_parquet(file)
+    else:
+        TABLE.to_csv(file, sep="\t" if kind == "tsv" else ",", index=False)
+    pd.testing.assert_frame_equal(read(file), TABLE)
+
+
+def test_npy_columns_get_names(tmp_path):
+    np.save(tmp_path / "table.npy", np.arange(6).reshape(3, 2))
+    frame = read(tmp_path / "table.npy")
+    assert list(frame.columns) == ["x0", "x1"]
+    assert frame["x1"].tolist() == [1.0, 3.0, 5.0]
+
+
+def test_whole_numbers_and_truth_values_become_floats(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("a,b\n1,True\n2,False\n")
+    assert read(str(file)).dtypes.tolist() == [np.float64, np.float64]
+
+
+def test_numbered_columns_are_names_too(tmp_path):
+    file = tmp_path / "t.csv"
+    pd.DataFrame(np.ones((2, 3)) / 7).to_csv(file, index=False)
+    assert list(read(file).columns) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,x\n2,3\n", r"must hold numbers only; drop or encode the columns \['b'\]"),
+        ("a,b\n1,2020-01-01\n", r"must hold numbers only; drop or encode the columns \['b'\]"),
+        ("a,b,a\n1,2,3\n", r"has the column names \['a'\] more than once"),
+        (",a\n0,1\n", r"has no name for column 1; if it is a row number, remove it"),
+        ("1.5,2.5\n3.5,4.5\n", r"seems to have no header: its first line is 1.5, 2.5"),
+        ("a;b\n1;2\n", r"has the separator ';'; it must be ','"),
+        ("a,b\n1,2,3\n4,5,6\n", r"has 2 names in its header but 3 columns of data"),
+        ("a,b\n1,2\n4,5,6\n", r"cannot be read: .*line 3"),
+        ("a,b\n1,inf\n", r"has infinite values in the columns \['b'\]"),
+        ("a,b\n", r"has no rows of data below a header"),
+        ("", r"has no rows of data below a header"),
+    ],
+)
+def test_bad_text_files_are_refused_in_one_line(tmp_path, content, message):
+    file = tmp_path / "bad.csv"
+    file.write_text(content)
+    with pytest.raises(ValueError, match=message) as caught:
+        read(file)
+    assert "bad.csv" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", b"\xff\xfe\x00"),
+        ("t.csv.gz", b"no gzip"),
+        ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 1000)[:-10]),
+        ("t.parquet", b"PAR1"),
+        ("t.npy", b"\x93NUMPY\x01"),
+    ],
+)
+def test_damaged_files_are_refused_in_one_line(tmp_path, name, content):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=name) as caught:
+        read(tmp_path / name)
+    assert "\n" not in str(caught.value)
+
+
+def test_text_and_duplicates_in_parquet_are_named(tmp_path):
+    file = tmp_path / "t.parquet"
+    pd.DataFrame({"a": [1.0], "b": ["x"]}).to_parquet(file)
+    with pytest.raises(ValueError, match=r"drop or encode the columns \['b'\]"):
+        read(file)
+    pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=["a", "a"]), file)
+    with pytest.raises(ValueError, match=r"has the column names \['a'\] more than once"):
+        read(file)
+
+
+def test_objects_and_wrong_shapes_in_npy_are_refused(tmp_path):
+    file = tmp_path / "t.npy"
+    np.save(file, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"is no npy file of numbers, or is damaged"):
+        read(file)
+    np.save(file, np.ones(3))
+    with pytest.raises(ValueError, match=r"must hold a \(rows, columns\) array; got shape \(3,\)"):
+        read(file)
+    np.save(file, np.array([["a", "b"]]))
+    with pytest.raises(ValueError, match=r"must hold numbers only"):
+        read(file)
+
+
+def test_unknown_endings_and_missing_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"must end in .csv, .tsv, .parquet or .npy; got '.xlsx'"):
+        read(tmp_path / "t.xlsx")
+    with pytest.raises(FileNotFoundError, match=r"t.csv does not exist or is not a file"):
+        read(tmp_path / "t.csv")
