@@ -52,7 +52,7 @@ class Climb:
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
-        self.explored = np.zeros(n, bool)
+        self.explored: dict[int, tuple[bytes, bytes]] = {}  # by runs: where each child stood
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
         for child in range(n):
             self._refresh(child)
@@ -73,7 +73,7 @@ class Climb:
         self.change[:, child] = self.evidence.screen(child, self.parents(child)).numpy()
         for table in (self.exact, self.forced, self.tabu):
             table[:, child] = False
-        self.widened[child] = self.explored[child] = False
+        self.widened[child] = False
 
     def confirm(self, edges: list[tuple[int, int]], bar: float = -math.inf) -> None:
         """Replace estimates by full evaluations; ones that stay below ``bar`` only roughly."""

@@ -14,34 +14,48 @@ __all__ = ["explore"]
 
 _PATIENCE = 8  # additions without a better total that end a run
 _DIP = 12.0  # nats below the best total that end a run
+_SHALLOW = 3  # additions of a run that look at half the shortlist
 _CUT = 40.0  # nats that turning round one descendant may cost
 
 
 def explore(climb: Climb, *, shortlist: int) -> bool:
     """Try a run of additions to each weakly explained child; whether any was worth it.
 
+    A child is tried again only when its parents or its possible parents have changed.
     A run goes on while it has found something better within the last few steps. Descendants that
     cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow.
     """
     weak = climb.evidence.weakly_explained(climb.value.numpy())
     improved = False
-    for child in np.flatnonzero(weak & ~climb.explored).tolist():
-        climb.explored[child] = True
-        move = _run(climb, child, shortlist=max(1, shortlist // 2))
-        if move is not None and climb.apply(move):
-            climb.explored[child] = improved = True
+    for child in np.flatnonzero(weak).tolist():
+        cost, cuts = _costs(climb, child)
+        situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
+        if climb.explored.get(child) == situation:
+            continue
+        climb.explored[child] = situation
+        move = _run(climb, child, cost, cuts, shortlist=shortlist)
+        improved |= move is not None and climb.apply(move)
     return improved
 
 
-def _run(climb: Climb, child: int, *, shortlist: int) -> Move | None:
-    cost, cuts = _costs(climb, child)
+def _run(
+    climb: Climb,
+    child: int,
+    cost: np.ndarray,  # (n,)
+    cuts: dict[int, list[tuple[int, int]]],
+    *,
+    shortlist: int,
+) -> Move | None:
     first = climb.parents(child)
     parents, best = first, None
     best_total = total = float(climb.value[child]) - climb.penalty * int(parents.sum())
     patience = _PATIENCE
     while patience and total > best_total - _DIP and int(parents.sum()) < climb.max_parents:
-        added = _best_addition(climb, child, parents, cost=cost, shortlist=shortlist)
+        # Most runs end soon; those that do not are worth a wider look.
+        depth = int((parents & ~first).sum())
+        width = max(1, shortlist // 2) if depth < _SHALLOW else shortlist
+        added = _best_addition(climb, child, parents, cost=cost, shortlist=width)
         if added is None:
             break
         parents, value = added
