@@ -210,9 +210,9 @@ def test_works_with_scikit_learn() -> None:
 
 
 def test_paper_configuration_is_the_papers() -> None:
-    model = VIDPDAG.paper(permutation="sinkhorn", hidden_units=16)
+    model = VIDPDAG.paper(permutation="sinkhorn", hidden_units=64)
     assert model.permutation == "sinkhorn"
-    assert model.hidden_units == 16
+    assert model.hidden_units == 64
     assert model.mechanism == "mlp"
     assert model.likelihood == "mse"
     assert model.init == "random"
@@ -257,7 +257,7 @@ def test_missing_values_are_learned_with_when_asked() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\); got 1.5"),
+        ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\) or None; got 1.5"),
         ({"kl_weight": -1}, "'kl_weight' must be a number at least 0; got -1"),
         ({"learning_rate": 0}, "'learning_rate' must be a number above 0; got 0"),
         ({"n_restarts": 0}, "'n_restarts' must be an integer at least 1; got 0"),

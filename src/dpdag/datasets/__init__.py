@@ -6,7 +6,7 @@ from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Poly
 from .noise import NOISES, Noise
 from .original import ORIGINALS
 from .preparation import one_hot, text_columns, uninformative
-from .random_graphs import GRAPHS, bipartite, erdos_renyi, scale_free, small_world
+from .random_graphs import GRAPHS, barabasi_albert, bipartite, erdos_renyi, scale_free, small_world
 from .record import Dataset, Provenance, Split
 from .sachs import SACHS_GRAPHS, sachs_adjacency
 from .simulation import NONLINEARITIES, simulate
@@ -31,6 +31,7 @@ __all__ = [
     "Provenance",
     "Split",
     "available",
+    "barabasi_albert",
     "benchmark",
     "bipartite",
     "erdos_renyi",

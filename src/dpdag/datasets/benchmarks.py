@@ -23,7 +23,7 @@ PAPER_BENCHMARKS = tuple(
     for degree in (1, 4)
 )
 
-PATTERN = re.compile(r"(ER|SF|BP|WS)-([0-9]+)-([0-9]+)", re.IGNORECASE)
+PATTERN = re.compile(r"(ER|SF|BA|BP|WS)-([0-9]+)-([0-9]+)", re.IGNORECASE)
 
 
 def canonical_name(name: str) -> str | None:
@@ -41,7 +41,8 @@ def benchmark(
 ) -> Dataset:
     r"""Draw data set number ``index`` of the setting ``name``, always the same one.
 
-    The graph is Erdős–Rényi ("ER"), scale-free ("SF"), bipartite ("BP") or small-world ("WS").
+    The graph is Erdős–Rényi ("ER"), scale-free ("SF", or "BA" with flatter hubs), bipartite
+    ("BP") or small-world ("WS").
     Roots have a variance of U(1, 2). Every other node is a joint Gaussian process of its parents
     with an RBF kernel of bandwidth one, plus Gaussian noise of variance U(0.04, 0.08).
 

@@ -200,14 +200,14 @@ class VIDPDAG(DAGLearner):
         """
         settings: dict[str, Any] = {
             "mechanism": "mlp",
-            "hidden_units": 64,
+            "hidden_units": 16,
             "init": "random",
             "likelihood": "mse",
             "kl_weight": 0.01,
             "edge_prior": 0.01,
-            "edge_start": 0.7,
+            "edge_start": 0.5,
             "learning_rate": 3e-3,
-            "order_learning_rate": 1e-3,
+            "order_learning_rate": 1e-2,
             "edge_learning_rate": 1e-2,
             "max_epochs": 500,
             "patience": 10,
