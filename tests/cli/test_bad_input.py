@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 GOOD = "a,b\n" + "".join(f"{k % 7},{k % 5 + 0.1 * k}\n" for k in range(40))
-CAM = ("--learner", "CAM")
+CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
 
 FILES = {
     "good.csv": GOOD,

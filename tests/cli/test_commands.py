@@ -13,7 +13,7 @@ import pytest
 
 from dpdag import __version__, datasets, load
 
-CAM = ("--learner", "CAM")
+CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
 QUICK = ("--set", "mechanism=linear")
 
 

@@ -146,7 +146,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     name, (rows, columns) = type(model).__name__, table.frame.shape
     message = f"Learning from {rows} rows × {columns} columns with {name} …"
     if columns > MANY_COLUMNS:
-        message += " (many columns: this may take long; --set mechanism=linear is quicker)"
+        message += " (many columns: long; --learner CAM --set n_bootstrap=0 is quicker)"
     own_bar = hasattr(model, "verbose")
     if own_bar and console.is_terminal:
         console.print(message, soft_wrap=True, highlight=False)
