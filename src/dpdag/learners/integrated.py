@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,37 +21,40 @@ from ..registry import Registry
 from ..search import greedy
 from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
+from ..search.reversals import direction_odds
 
-__all__ = ["INTEGRATED", "Choice", "choose", "find_graph", "mixture", "ranking"]
+__all__ = ["INTEGRATED", "Choice", "Found", "choose", "find_graph", "mixture", "ranking"]
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
 _SAMPLED = 12  # children on which two families are compared
 
 
-@dataclass(frozen=True)
-class _Settings:
-    device: str
-    random_state: Any
-
-
-Family = Callable[[Tensor, _Settings], ScreenedEvidence]
+Family = Callable[[Tensor, str], ScreenedEvidence]
 INTEGRATED: Registry[Family] = Registry("mechanism")
 
 
 @INTEGRATED.register("gp")
-def _gp(x: Tensor, settings: _Settings) -> ScreenedEvidence:
-    return GPEvidence(x, device=settings.device)
+def _gp(x: Tensor, device: str) -> ScreenedEvidence:
+    return GPEvidence(x, device=device)
 
 
 @INTEGRATED.register("additive")
-def _additive(x: Tensor, settings: _Settings) -> ScreenedEvidence:
+def _additive(x: Tensor, device: str) -> ScreenedEvidence:
     return ExactScreen(AdditiveEvidence(x))
 
 
 @INTEGRATED.register("linear")
-def _linear(x: Tensor, settings: _Settings) -> ScreenedEvidence:
+def _linear(x: Tensor, device: str) -> ScreenedEvidence:
     return ExactScreen(BGeEvidence(x))
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best graph a search found and the posterior around it."""
+
+    graph: LazyResult
+    posterior: DAGPosterior
 
 
 def find_graph(
@@ -62,22 +64,31 @@ def find_graph(
     constraints: Constraints,
     edge_prior: float,
     device: str = "cpu",
-) -> LazyResult:
-    """The graph of highest evidence found, with what every single edge brings."""
-    evidence = INTEGRATED[mechanism](x, _Settings(device, None))
+) -> Found:
+    """Search with an evidence, then fit the posterior around the best graph."""
+    evidence = INTEGRATED[mechanism](x, device)
     penalty = -math.log(edge_prior / (1 - edge_prior))
     if isinstance(evidence, GPEvidence) or x.shape[1] <= _LAZY_NODES:
-        return lazy_search(evidence, edge_penalty=penalty, constraints=constraints)
-    found = greedy(evidence, constraints=constraints, penalty=penalty)
-    n = evidence.n_nodes
-    toggled = torch.stack([evidence.screen(v, found.adjacency[:, v]) for v in range(n)], dim=1)
-    gain = torch.where(found.adjacency, -toggled, toggled)
+        found = lazy_search(evidence, edge_penalty=penalty, constraints=constraints)
+    else:
+        found = _greedily(evidence, constraints, penalty)
+    odds = direction_odds(found, evidence, constraints=constraints)
+    return Found(
+        found, fit_locally(found, edge_prior=edge_prior, constraints=constraints, odds=odds)
+    )
+
+
+def _greedily(evidence: ScreenedEvidence, constraints: Constraints, penalty: float) -> LazyResult:
+    """Plain greedy steps, for many nodes and an evidence that is cheap."""
+    inner = evidence.evidence if isinstance(evidence, ExactScreen) else evidence
+    found = greedy(inner, constraints=constraints, penalty=penalty)
+    toggled = [evidence.screen(v, found.adjacency[:, v]) for v in range(evidence.n_nodes)]
+    change = torch.stack(toggled, dim=1)
     return LazyResult(
         adjacency=found.adjacency,
         log_evidence=_values(evidence, found.adjacency),
-        gain=gain,
+        gain=torch.where(found.adjacency, -change, change),
         confirmed=torch.ones_like(found.adjacency),
-        history=[float(row["log_evidence"]) for row in found.history if "log_evidence" in row],
     )
 
 
@@ -105,13 +116,6 @@ def mixture(posteriors: Sequence[DAGPosterior], constraints: Constraints) -> DAG
         EdgeDistribution(edges, constraints=constraints),
     )
     return DAGMixture(components, torch.full((len(order),), 1 / len(order)))
-
-
-def local_posterior(
-    found: LazyResult, *, edge_prior: float, constraints: Constraints
-) -> DAGPosterior:
-    """The posterior around one graph."""
-    return fit_locally(found, edge_prior=edge_prior, constraints=constraints)
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     if best != "identity":
         reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
     families = {
-        name: _sampled(INTEGRATED[name](plain.z, _Settings("cpu", None)), graph)
+        name: _sampled(INTEGRATED[name](plain.z, "cpu"), graph)
         for name in ("linear", "additive", *(["gp"] if x.shape[1] <= _GP_NODES else []))
     }
     winner = max(families, key=lambda name: families[name])

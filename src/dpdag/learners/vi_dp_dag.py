@@ -16,7 +16,6 @@ from ..objectives import LIKELIHOODS
 from ..ops.graphs import reachability, topological_order
 from ..registry import suggest
 from ..scm import Mechanisms, MonotoneColumns, fit_additive, fit_gp, fit_linear
-from ..search.posterior import fit_locally
 from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
@@ -241,7 +240,7 @@ class VIDPDAG(DAGLearner):
         filled = np.where(holes, np.nanmean(values, axis=0), values)
         for draw in range(_IMPUTATIONS if holes.any() else 0):
             super().fit(like_input(filled, X))
-            x = torch.from_numpy((values - self.location_) / self.scale_)
+            x = self._model_units(values)
             generator = torch_generator(self.random_state, "holes", draw)
             noise = self.model_.noise(len(x), generator=generator)
             drawn = self.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
@@ -313,18 +312,17 @@ class VIDPDAG(DAGLearner):
                 )
                 for rows in self._resamples(x)
             ]
-        parts = [fit_locally(one, edge_prior=prior, constraints=constraints) for one in found]
-        self.posterior_ = mixture(parts, constraints)
-        scores = torch.stack([ranking(one, constraints) for one in found]).mean(0)
+        self.posterior_ = mixture([one.posterior for one in found], constraints)
+        scores = torch.stack([ranking(one.graph, constraints) for one in found]).mean(0)
         history = [
             {"restart": k, "step": step, "log_evidence": value}
             for k, one in enumerate(found)
-            for step, value in enumerate(one.history)
+            for step, value in enumerate(one.graph.history)
         ]
         if len(found) > 1:
             order, graph = self.posterior_.mode_order, self.posterior_.mode.bool()
         else:
-            graph = found[0].adjacency
+            graph = found[0].graph.adjacency
             order = topological_order(graph | constraints.before)
         return Solution(scores, graph, order, history)
 

@@ -200,7 +200,14 @@ class Climb:
         return progress
 
     def gains(self) -> np.ndarray:  # (n, n)
-        """What each edge brings, present or not; doubtful present ones are confirmed."""
+        """What each edge brings, present or not; doubtful ones are confirmed.
+
+        Doubtful are weak present edges, and reversals that by their estimate would lose little:
+        how sure a direction is hangs on them.
+        """
         weak = self.edges & ~self.exact & (self.change > -_SURE)
         self.confirm([(int(i), int(j)) for i, j in np.argwhere(weak)], -_SURE)
+        gain = np.where(self.edges, -self.change, self.change)
+        reversal = self.edges.T & self.allowed & ~self.exact & (gain > gain.T - _SURE)
+        self.confirm([(int(i), int(j)) for i, j in np.argwhere(reversal)])
         return np.where(self.edges, -self.change, self.change)

@@ -28,6 +28,7 @@ from .lazy import LazyResult
 __all__ = ["DAGPosterior", "fit_exactly", "fit_locally", "variational_bound"]
 
 _LARGEST = 30.0  # logits beyond this are certainty in float32 too
+_NEVER = 1e6  # nats beyond any evidence
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def fit_locally(
     edge_prior: float = 0.1,
     constraints: Constraints | None = None,
     certainty: float = 12.0,
+    odds: Tensor | None = None,  # (n, n)
 ) -> DAGPosterior:
     r"""The posterior around a graph, from the evidence of its single-edge changes alone.
 
@@ -75,6 +77,8 @@ def fit_locally(
         constraints: Forbidden edges get −30, required ones 30, and known order relations the
             largest odds.
         certainty: Largest log-odds of any precedence.
+        odds: Of the directions, where :func:`~dpdag.search.reversals.direction_odds` knows them
+            better than single reversals tell.
 
     Example:
         >>> chain = torch.tensor([[0, 1], [0, 0]]).bool()
@@ -87,18 +91,21 @@ def fit_locally(
     n = len(found.adjacency)
     limits = Knowledge().resolve(n) if constraints is None else constraints
     prior = math.log(edge_prior / (1 - edge_prior))
-    logits = (found.gain + prior).nan_to_num(nan=-_LARGEST).clamp(-_LARGEST, _LARGEST)
+    logits = (found.gain + prior).nan_to_num(nan=-_NEVER, neginf=-_NEVER, posinf=_NEVER)
     # An indirect effect looks like an edge against the order; it is none once edges turn round.
     indirect = reachability(found.adjacency).mT & ~found.adjacency.mT
     logits = torch.where(indirect, logits.clamp(max=prior), logits)
-    logits = logits.masked_fill(~limits.allowed, -_LARGEST)
-    logits = logits.masked_fill(limits.required, _LARGEST)
-    worth = torch.nn.functional.softplus(logits)  # log of the evidence with i → j optional
-    odds = (worth - worth.mT).clamp(-certainty, certainty)
+    logits = logits.masked_fill(~limits.allowed, -_NEVER)
+    logits = logits.masked_fill(limits.required, _NEVER)
+    if odds is None:
+        worth = torch.nn.functional.softplus(logits)  # log of the evidence with i → j optional
+        odds = worth - worth.mT
+    odds = odds.clamp(-certainty, certainty)
     odds = torch.where(found.adjacency, odds.clamp(min=0), 0.0)
     odds = torch.where(limits.before, certainty, odds)
     order = topological_order(found.adjacency | limits.before)
-    return DAGPosterior(_fit_order(odds, found.adjacency | limits.before, order), logits)
+    psi = _fit_order(odds, found.adjacency | limits.before, order)
+    return DAGPosterior(psi, logits.clamp(-_LARGEST, _LARGEST))
 
 
 def _fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n), (n, n), (n,)
