@@ -27,6 +27,7 @@ __all__ = ["INTEGRATED", "Choice", "Found", "choose", "find_graph", "mixture", "
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
+_FEW_ROWS = 500  # for a comparison that need not be fine
 _SAMPLED = 12  # children on which two families are compared
 
 
@@ -134,13 +135,18 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
         \qquad z = g(x)
 
     A greedy additive search gives a graph; transformations are compared by the additive evidence
-    of that graph with their Jacobian counted, then families by theirs on a dozen of its children.
+    of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
+    families are compared by their evidence on a dozen of its children.
     """
     plain = transform(x, "identity")
     graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
     worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
     price = 0.5 * math.log(len(x)) * x.shape[1]  # a parameter per column
     best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
+    if best != "identity" and x.shape[1] <= _GP_NODES:
+        # Interactions are invisible to additive models: Gaussian processes must agree.
+        if _joint(transform(x, best), graph) <= _joint(plain, graph):
+            best = "identity"
     if best != "identity":
         plain = transform(x, best)
         graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
@@ -166,6 +172,16 @@ def _total(columns: Transformed, graph: Tensor) -> float:
     """Additive evidence of a graph, in the density of the original columns."""
     evidence = AdditiveEvidence(columns.z)
     return float(_values(evidence, graph).sum() + columns.log_jacobian.sum())
+
+
+def _joint(columns: Transformed, graph: Tensor) -> float:
+    """Density of a sample of the columns given their parents, under Gaussian processes."""
+    n = len(graph)
+    nodes = torch.arange(0, n, max(1, n // _SAMPLED))
+    evidence = GPEvidence(columns.z, rows=_FEW_ROWS)
+    values = evidence.log_evidence(nodes, graph.T[nodes])
+    share = evidence.n_rows / len(columns.z)
+    return float(values.sum() + share * columns.log_jacobian[nodes].sum())
 
 
 def _sampled(evidence: Evidence, graph: Tensor) -> float:
