@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -122,8 +121,8 @@ def table(cells: pd.DataFrame) -> str:
         "# Accuracy",
         "",
         "AUCs in percent over all n² entries, mean ± standard error over the data sets; SHD of",
-        "`adjacency_`; median CPU seconds of one `fit`, one thread of a shared 2-core machine",
-        f"({platform.machine()}, torch threads = 1). Made by `python benchmarks/accuracy.py`.",
+        "`adjacency_`; median CPU seconds of one `fit` on one thread: CAM on a shared 2-core machine,",
+        "VIDPDAG on one core of a 16-core machine. Made by `python benchmarks/accuracy.py`.",
         "10-node sets, SynTReN and Sachs (17 edges) are the benchmark's own; the others generated.",
         "",
         "| data | learner | sets | " + " | ".join(SCORES) + " | SHD | seconds |",
