@@ -20,6 +20,7 @@ def readable(text: str) -> str:
         return "\n".join(indent + line for line in ("```latex", *lines, "```"))
 
     text = _ROLE.sub(r"`\1`", _FORMULA.sub(block, text))
+    text = text.replace("Example:\n", "Examples:\n")  # the section whose prompts become code
     return re.sub(r"^( *)\| ", r"\1", text, flags=re.MULTILINE)
 
 

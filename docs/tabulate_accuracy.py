@@ -1,6 +1,6 @@
 """Rewrite the tables of ``accuracy.md`` from ``benchmarks/accuracy.csv``.
 
-    python docs/tabulate_accuracy.py
+python docs/tabulate_accuracy.py
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def beside_the_paper(cells: pd.DataFrame) -> str:
 
 
 def off_the_class(cells: pd.DataFrame) -> str:
-    lines = ["| data | sets | Un-AUC-PR | Dir-AUC-PR | SHD | seconds |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| data | sets | Un-AUC-PR | Dir-AUC-PR | SHD | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
     for name in OTHER:
         ours = cells[(cells["dataset"] == name) & (cells["learner"] == "VIDPDAG")]
         parts = [

@@ -22,10 +22,10 @@ rng = np.random.default_rng(0)
 
 def simulate(rows, do_dose=None):
     """The truth, which the learner does not know."""
-    severity = rng.uniform(0, 4, rows)
-    dose = 5 * np.tanh(severity - 2) + 5 + 0.8 * rng.normal(size=rows)
+    severity = rng.normal(2, 0.8, rows)
+    dose = 3 * np.tanh(severity - 2) + 5 + 1.5 * rng.normal(size=rows)
     dose = dose if do_dose is None else np.full(rows, do_dose)
-    symptoms = severity**2 / 2 - 0.6 * dose + 4 + 0.4 * rng.normal(size=rows)
+    symptoms = severity**2 - 0.5 * dose + 4 + 0.4 * rng.normal(size=rows)
     return pd.DataFrame({"severity": severity, "dose": dose, "symptoms": symptoms})
 
 
