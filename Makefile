@@ -18,7 +18,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 docs: $(READY) $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: $(READY)
 	$(BIN)/python benchmarks/sampling.py
