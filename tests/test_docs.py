@@ -1,6 +1,9 @@
 """Every Python example of the README and of the documentation runs."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,8 +38,8 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for code in blocks(page):
             exec(compile(code, str(page), "exec"), namespace)
     finally:
-        if "matplotlib.pyplot" in __import__("sys").modules:
-            __import__("matplotlib.pyplot").pyplot.close("all")
+        if pyplot := sys.modules.get("matplotlib.pyplot"):
+            pyplot.close("all")
 
 
 def test_every_page_is_in_the_navigation() -> None:
@@ -50,3 +53,20 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
     local = [link for link in links if not link.startswith(("http:", "https:", "mailto:"))]
     assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocstrings", reason="needs pip install 'dpdag[docs]'")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = [page.read_text(encoding="utf-8") for page in tmp_path.glob("*.html")]
+    assert len(pages) > 10
+    loaded = re.compile(r'<(?:script|img|iframe|link rel="stylesheet")[^>]*(?:src|href)="https?:')
+    assert not [found for page in pages for found in loaded.findall(page)]
