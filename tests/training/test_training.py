@@ -155,6 +155,20 @@ def test_a_loss_that_was_never_finite_is_an_error() -> None:
         )
 
 
+def test_rates_of_their_own_and_one_rate_for_all_agree() -> None:
+    start = torch.randn(2, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    same, apart = start.clone().requires_grad_(), start.clone().requires_grad_()
+    one = ReplicaAdam({"x": same}, {"x": 0.05})
+    two = ReplicaAdam({"x": apart}, {"x": torch.tensor([0.05, 0.01])})
+    for _ in range(15):
+        for value, adam in ((same, one), (apart, two)):
+            adam.zero_grad()
+            (value - 3).pow(4).sum().backward()
+            adam.step(scale=0.7)
+    torch.testing.assert_close(apart[0], same[0], atol=1e-6, rtol=1e-6)
+    assert not torch.allclose(apart[1], same[1])
+
+
 def test_adam_equals_torch_and_freezes() -> None:
     x = torch.randn(3, 5, dtype=torch.float64, requires_grad=True)
     y = x.detach().clone().requires_grad_()

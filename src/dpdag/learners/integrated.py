@@ -143,10 +143,10 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
     price = 0.5 * math.log(len(x)) * x.shape[1]  # a parameter per column
     best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
-    if best != "identity" and x.shape[1] <= _GP_NODES:
-        # Interactions are invisible to additive models: Gaussian processes must agree.
-        if _joint(transform(x, best), graph) <= _joint(plain, graph):
-            best = "identity"
+    # Interactions are invisible to additive models: Gaussian processes must agree.
+    doubtful = best != "identity" and x.shape[1] <= _GP_NODES
+    if doubtful and _joint(transform(x, best), graph) <= _joint(plain, graph):
+        best = "identity"
     if best != "identity":
         plain = transform(x, best)
         graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.nn.functional import leaky_relu
+from torch.nn.functional import leaky_relu_
 
 from .base import MECHANISMS, Mechanism
 
 __all__ = ["MLP", "FrozenMLP", "Linear", "masked_mlp"]
+
+
+_SLOPE = 0.01  # of the leaky ReLU
 
 
 @MECHANISMS.register("mlp")
@@ -78,12 +82,52 @@ def masked_mlp(
     biases: Sequence[Tensor],  # (r, n, out, 1) each
 ) -> Tensor:  # (r, n, b)
     """All networks of all replicas on the inputs that ``adjacency`` leaves them."""
-    r, n, h, _ = weights[0].shape
-    masked = (weights[0] * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
-    out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
-    for weight, bias in zip(weights[1:], biases[1:]):
-        out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), leaky_relu(out))
-    return out.reshape(r, n, -1)
+    return _MaskedMLP.apply(x, adjacency, *weights, *biases)
+
+
+class _MaskedMLP(torch.autograd.Function):
+    """Forward and backward of all networks, with few passes over the large first layer."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, adjacency: Tensor, *parameters: Tensor) -> Tensor:
+        depth = len(parameters) // 2
+        weights, biases = parameters[:depth], parameters[depth:]
+        r, n, h, _ = weights[0].shape
+        masked = (weights[0] * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
+        out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
+        inputs = []  # of the layers after the first
+        for weight, bias in zip(weights[1:], biases[1:]):
+            inputs.append(leaky_relu_(out, _SLOPE))
+            out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), out)
+        ctx.save_for_backward(x, adjacency, *weights, *inputs)
+        ctx.depth = depth
+        return out.reshape(r, n, -1)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        x, adjacency = ctx.saved_tensors[:2]
+        weights = ctx.saved_tensors[2 : 2 + ctx.depth]
+        inputs = ctx.saved_tensors[2 + ctx.depth :]
+        r, n, h, _ = weights[0].shape
+        grad = grads[0].reshape(r * n, 1, -1)
+        to_weights: list[Tensor] = []
+        to_biases: list[Tensor] = []
+        for weight, value in zip(reversed(weights[1:]), reversed(inputs)):
+            to_weights.append(torch.bmm(grad, value.mT).reshape(weight.shape))
+            to_biases.append(grad.sum(-1).reshape(r, n, -1, 1))
+            grad = torch.bmm(weight.flatten(0, 1).mT, grad)
+            # The sign of a leaky ReLU's output is that of its input.
+            grad = torch.ops.aten.leaky_relu_backward(grad, value, _SLOPE, True)
+        grad = grad.reshape(r, n * h, -1)
+        first = torch.bmm(grad, x.mT).reshape(r, n, h, n)
+        to_biases.append(grad.sum(-1).reshape(r, n, h, 1))
+        to_adjacency = (first * weights[0]).sum(-2).mT
+        to_weights.append(first.mul_(adjacency.mT.unsqueeze(-2)))
+        to_x = None
+        if ctx.needs_input_grad[0]:
+            masked = weights[0] * adjacency.mT.unsqueeze(-2)
+            to_x = torch.bmm(masked.reshape(r, n * h, n).mT, grad)
+        return to_x, to_adjacency, *reversed(to_weights), *reversed(to_biases)
 
 
 @dataclass(frozen=True)

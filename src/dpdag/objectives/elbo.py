@@ -39,23 +39,23 @@ def edge_kl(edge_logits: Tensor, prior: Tensor | float) -> Tensor:  # (*, n, n) 
         0.0
     """
     prior = torch.as_tensor(prior, dtype=edge_logits.dtype, device=edge_logits.device)
-    return _EdgeKL.apply(edge_logits, prior.logit(), torch.log1p(-prior))
+    return _EdgeKL.apply(edge_logits, prior.logit())
 
 
 class _EdgeKL(torch.autograd.Function):
-    """With p log p + (1 − p) log(1 − p) = pφ − log(1 + e^φ); its derivative is p(1 − p)(φ − φ₀)."""
+    """With φ₀ the prior's logit: p(φ − φ₀) − log(1 + e^φ) + log(1 + e^φ₀)."""
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, prior_logit: Tensor, log_absent: Tensor) -> Tensor:
+    def forward(ctx: Any, logits: Tensor, prior_logit: Tensor) -> Tensor:
         p = torch.sigmoid(logits)
         odds = logits - prior_logit
         ctx.save_for_backward(p, odds)
-        return p * odds - softplus(logits) - log_absent
+        return (p * odds).sub_(softplus(logits)).add_(softplus(prior_logit))
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        p, odds = ctx.saved_tensors
-        return grads[0] * odds * torch.addcmul(p, p, p, value=-1), None, None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        p, odds = ctx.saved_tensors  # the derivative is p(1 − p)(φ − φ₀)
+        return torch.addcmul(p, p, p, value=-1).mul_(odds).mul_(grads[0]), None
 
 
 class ELBO(nn.Module):
@@ -78,7 +78,7 @@ class ELBO(nn.Module):
 
     validation_samples = 8
     kl_weight: Tensor
-    edge_prior: Tensor
+    prior_logit: Tensor
     free: Tensor
 
     def __init__(
@@ -95,13 +95,14 @@ class ELBO(nn.Module):
         self.mechanism = mechanism
         self.likelihood = likelihood
         self.register_buffer("kl_weight", kl_weight, persistent=False)
-        self.register_buffer("edge_prior", edge_prior[:, None, None], persistent=False)
-        # Edges that knowledge leaves open; the others cost nothing.
+        prior_logit = edge_prior.logit()[:, None, None]
+        self.register_buffer("prior_logit", prior_logit, persistent=False)
+        # Weight in the mean of the edges that knowledge leaves open; the others cost nothing.
         constraints, n = dags.constraints, dags.n_nodes
         free = ~torch.eye(n, dtype=torch.bool)
         if constraints is not None:
             free = constraints.allowed & ~constraints.required
-        self.register_buffer("free", free.to(kl_weight.dtype), persistent=False)
+        self.register_buffer("free", free.to(kl_weight.dtype) / n**2, persistent=False)
 
     def forward(self, x: Tensor, noise: Noise) -> Terms:  # (r, n, b)
         """Loss of one minibatch per replica, under the DAGs that ``noise`` makes."""
@@ -112,8 +113,8 @@ class ELBO(nn.Module):
 
     def kl(self) -> Tensor:  # (r,)
         """Mean divergence of the edges from their prior."""
-        divergence = edge_kl(self.dags.edge_logits, self.edge_prior)
-        return (divergence * self.free).mean((-2, -1))
+        divergence = _EdgeKL.apply(self.dags.edge_logits, self.prior_logit)
+        return (divergence * self.free).sum((-2, -1))
 
     # What the training loop asks for ---------------------------------------------------------
 

@@ -56,8 +56,8 @@ class _SoftSortMask(torch.autograd.Function):
         # Each row holds a distance of zero, its largest logit: no maximum needs subtracting.
         soft.abs_().div_(-ctx.temperature).exp_()
         soft.div_(soft.sum(-1, keepdim=True))
-        inner = torch.einsum("...kj,...kj->...k", soft, upstream)
-        upstream.sub_(inner.unsqueeze(-1)).mul_(soft)  # with respect to the softmax's logits
+        inner = (soft * upstream).sum(-1, keepdim=True)
+        upstream.sub_(inner).mul_(soft)  # with respect to the softmax's logits
         sign = torch.sub(ordered.unsqueeze(-1), scores.unsqueeze(-2), out=soft).sign_()
         upstream.mul_(sign)
         # The logits are −|s_order(k) − s_j|/τ: along rows for s_order(k), along columns for s_j.

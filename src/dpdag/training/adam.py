@@ -45,6 +45,7 @@ class ReplicaAdam:
         self.names = list(parameters)
         self.parameters = [parameters[name] for name in self.names]
         self.rates = [_aligned(rates[name], parameters[name]) for name in self.names]
+        self._common = _common_rates(self.rates)
         self.betas = betas
         self.eps = eps
         self.steps = 0
@@ -65,8 +66,32 @@ class ReplicaAdam:
             scale: Factor on all learning rates, for a schedule.
         """
         self.steps += 1
-        beta1, beta2 = self.betas
         grads = [g for g in (p.grad for p in self.parameters) if g is not None]
+        if self._common is None:
+            self._step_apart(grads, scale)
+            return
+        # One rate for all replicas: torch's fused kernel makes a single pass over memory.
+        step = torch.tensor(float(self.steps))
+        for rate, members in self._common.items():
+            torch._fused_adam_(
+                [self.parameters[k] for k in members],
+                [grads[k] for k in members],
+                [self.first[k] for k in members],
+                [self.second[k] for k in members],
+                [],
+                [step.to(grads[k].device) for k in members],
+                lr=rate * scale,
+                beta1=self.betas[0],
+                beta2=self.betas[1],
+                weight_decay=0.0,
+                eps=self.eps,
+                amsgrad=False,
+                maximize=False,
+            )
+
+    def _step_apart(self, grads: list[Tensor], scale: float) -> None:
+        """The update where replicas have rates of their own."""
+        beta1, beta2 = self.betas
         torch._foreach_lerp_(self.first, grads, 1 - beta1)
         torch._foreach_mul_(self.second, beta2)
         torch._foreach_addcmul_(self.second, grads, grads, 1 - beta2)
@@ -86,6 +111,7 @@ class ReplicaAdam:
             rate.masked_fill(_aligned(stopped, parameter), 0.0)
             for rate, parameter in zip(self.rates, self.parameters)
         ]
+        self._common = _common_rates(self.rates)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Moments, rates and the number of steps as named tensors."""
@@ -102,6 +128,7 @@ class ReplicaAdam:
             like = getattr(self, part)
             values = [state[f"{part}.{name}"].to(old) for name, old in zip(self.names, like)]
             setattr(self, part, [value.clone() for value in values])
+        self._common = _common_rates(self.rates)
 
 
 def _aligned(rate: float | Tensor, parameter: Tensor) -> Tensor:
@@ -110,3 +137,14 @@ def _aligned(rate: float | Tensor, parameter: Tensor) -> Tensor:
     if value.dtype != torch.bool:
         value = value.to(parameter.dtype)
     return value.reshape(*value.shape, *[1] * (parameter.ndim - value.ndim))
+
+
+def _common_rates(rates: list[Tensor]) -> dict[float, list[int]] | None:
+    """Parameters by learning rate, or None where replicas differ in it."""
+    groups: dict[float, list[int]] = {}
+    for k, rate in enumerate(rates):
+        low, high = float(rate.min()), float(rate.max())
+        if low != high:
+            return None
+        groups.setdefault(low, []).append(k)
+    return groups

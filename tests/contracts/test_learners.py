@@ -1,0 +1,49 @@
+"""What every learner must do, whatever its method."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dpdag import CAM, VIDPDAG, ExactPosterior
+from dpdag.ops.graphs import is_acyclic
+
+LEARNERS = [
+    CAM(n_bootstrap=0),
+    ExactPosterior(random_state=0),
+    VIDPDAG(random_state=0),
+    VIDPDAG(mechanism="mlp", max_epochs=2, random_state=0),
+]
+
+
+@parametrize_with_checks(LEARNERS[1:], expected_failed_checks=lambda _: {})
+def test_scikit_learn_checks(estimator, check) -> None:
+    check(estimator)
+
+
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=150)
+    b = np.tanh(2 * a) + 0.2 * rng.normal(size=150)
+    c = b**2 + 0.2 * rng.normal(size=150)
+    return pd.DataFrame({"c": 100 * c, "a": a, "b": b - 5})
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_learner_is_deterministic_acyclic_and_keeps_names(learner) -> None:
+    one, two = learner.fit(table()), learner.fit(table())
+    np.testing.assert_array_equal(one.edge_scores_, two.edge_scores_)
+    assert bool(is_acyclic(torch.from_numpy(one.adjacency_)))
+    assert list(one.graph_.nodes) == ["c", "a", "b"]
+    position = np.argsort(one.causal_order_)
+    for i, j in np.argwhere(one.adjacency_):
+        assert position[i] < position[j]
+
+
+@pytest.mark.parametrize("learner", LEARNERS[:3], ids=str)
+def test_learner_commutes_with_relabelling_and_rescaling(learner) -> None:
+    X = table()
+    edges = set(learner.fit(X).graph_.edges)
+    other = X[["b", "c", "a"]] * [3.0, 0.01, -2.0]
+    assert set(learner.fit(other).graph_.edges) == edges
