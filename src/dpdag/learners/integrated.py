@@ -18,12 +18,13 @@ from ..evidence.screened import ExactScreen, ScreenedEvidence
 from ..evidence.transforms import TRANSFORMS, Transformed, transform
 from ..ops.graphs import reachability
 from ..registry import Registry
+from ..scm import Mechanisms, fit_additive, fit_gp, fit_linear
 from ..search import greedy
 from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
 
-__all__ = ["INTEGRATED", "Choice", "Found", "choose", "find_graph", "mixture", "ranking"]
+__all__ = ["INTEGRATED", "Choice", "Family", "Found", "choose", "find_graph", "mixture", "ranking"]
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
@@ -31,23 +32,25 @@ _FEW_ROWS = 500  # for a comparison that need not be fine
 _SAMPLED = 12  # children on which two families are compared
 
 
-Family = Callable[[Tensor, str], ScreenedEvidence]
+@dataclass(frozen=True)
+class Family:
+    """A kind of mechanism whose functions can be integrated out.
+
+    Attributes:
+        evidence: From (rows, n) columns and a device, the evidence of parent sets.
+        fit: From columns and an (n, n) adjacency, the functions on that graph.
+    """
+
+    evidence: Callable[[Tensor, str], ScreenedEvidence]
+    fit: Callable[[Tensor, Tensor], Mechanisms]
+
+
 INTEGRATED: Registry[Family] = Registry("mechanism")
-
-
-@INTEGRATED.register("gp")
-def _gp(x: Tensor, device: str) -> ScreenedEvidence:
-    return GPEvidence(x, device=device)
-
-
-@INTEGRATED.register("additive")
-def _additive(x: Tensor, device: str) -> ScreenedEvidence:
-    return ExactScreen(AdditiveEvidence(x))
-
-
-@INTEGRATED.register("linear")
-def _linear(x: Tensor, device: str) -> ScreenedEvidence:
-    return ExactScreen(BGeEvidence(x))
+INTEGRATED.register("gp")(Family(lambda x, device: GPEvidence(x, device=device), fit_gp))
+INTEGRATED.register("additive")(
+    Family(lambda x, device: ExactScreen(AdditiveEvidence(x)), fit_additive)
+)
+INTEGRATED.register("linear")(Family(lambda x, device: ExactScreen(BGeEvidence(x)), fit_linear))
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def find_graph(
     device: str = "cpu",
 ) -> Found:
     """Search with an evidence, then fit the posterior around the best graph."""
-    evidence = INTEGRATED[mechanism](x, device)
+    evidence = INTEGRATED[mechanism].evidence(x, device)
     penalty = -math.log(edge_prior / (1 - edge_prior))
     if isinstance(evidence, GPEvidence) or x.shape[1] <= _LAZY_NODES:
         found = lazy_search(evidence, edge_penalty=penalty, constraints=constraints)
@@ -154,7 +157,7 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     if best != "identity":
         reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
     families = {
-        name: _sampled(INTEGRATED[name](plain.z, "cpu"), graph)
+        name: _sampled(INTEGRATED[name].evidence(plain.z, "cpu"), graph)
         for name in ("linear", "additive", *(["gp"] if x.shape[1] <= _GP_NODES else []))
     }
     winner = max(families, key=lambda name: families[name])

@@ -80,7 +80,7 @@ def fit_many(
         one = clone(template).set_params(random_state=seed, **settings)
         fit = Fit(index, seed, settings, one)
         fits.append(fit)
-        if one.mechanism != "mlp":  # nothing to train side by side
+        if not one._trained:  # nothing to train side by side
             one.fit(X)
             continue
         job = _prepare(fit, X)

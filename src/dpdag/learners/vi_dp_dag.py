@@ -12,10 +12,11 @@ from torch import Tensor
 
 from ..distributions import PERMUTATIONS, Constraints, DAGMixture, Knowledge
 from ..evidence.transforms import transform
+from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
 from ..ops.graphs import reachability, topological_order
 from ..registry import suggest
-from ..scm import Mechanisms, MonotoneColumns, fit_additive, fit_gp, fit_linear
+from ..scm import Mechanisms, MonotoneColumns
 from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
@@ -269,13 +270,13 @@ class VIDPDAG(DAGLearner):
             ("likelihood", LIKELIHOODS),
         ):
             registry[getattr(self, name)]
-        if self.mechanism not in ("auto", "mlp") and self.mechanism not in INTEGRATED:
-            known = sorted(["auto", "mlp", *INTEGRATED])
+        known = sorted({"auto", *MECHANISMS, *INTEGRATED})
+        if self.mechanism not in known:
             raise ValueError(
                 f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, known)} "
                 f"Known: {', '.join(known)}."
             )
-        if self.mechanism != "mlp" and self.permutation != "topk":
+        if not self._trained and self.permutation != "topk":
             raise ValueError(
                 f"permutation={self.permutation!r} needs mechanism='mlp'; with the functions "
                 "integrated out the order is 'topk'."
@@ -286,9 +287,14 @@ class VIDPDAG(DAGLearner):
             raise ValueError(f"'combine' must be 'mixture' or 'best'; got {self.combine!r}.")
 
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
-        if self.mechanism == "mlp":
+        if self._trained:
             return self._train(x, constraints)
         return self._integrate(x, constraints)
+
+    @property
+    def _trained(self) -> bool:
+        """Whether the mechanism is trained by gradients rather than integrated out."""
+        return self.mechanism in MECHANISMS and self.mechanism not in INTEGRATED
 
     def _integrate(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Search with the evidence, then fit the posterior around what was found."""
@@ -354,7 +360,7 @@ class VIDPDAG(DAGLearner):
 
     def _adopt(self, replicas: Replicas) -> Solution:
         """Make trained fits, already alone and on the CPU, this learner's own."""
-        self.columns_, self.choice_, self.mechanism_ = None, None, "mlp"
+        self.columns_, self.choice_, self.mechanism_ = None, None, self.mechanism
         self.posterior_ = posterior(replicas, self.combine)
         self.validation_loss_ = float(replicas.held_out.min())
         best = int(replicas.outcome.validation.argmin())
@@ -372,12 +378,8 @@ class VIDPDAG(DAGLearner):
 
         Networks that knew another graph, or several, are trained on with this one.
         """
-        if self.mechanism_ == "gp":
-            return fit_gp(x, adjacency)
-        if self.mechanism_ == "additive":
-            return fit_additive(x, adjacency)
-        if self.mechanism_ == "linear":
-            return fit_linear(x, adjacency)
+        if self.mechanism_ in INTEGRATED:
+            return INTEGRATED[self.mechanism_].fit(x, adjacency)
         network = self._networks
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, self._modal):
             network = refit_mechanism(
