@@ -136,6 +136,11 @@ def test_choice_follows_the_data(kind: str, expected: str) -> None:
     assert expected in choice.why
 
 
+def test_choice_is_fair_to_families_that_cannot_use_all_rows() -> None:
+    choice = choose(columns("joint", rows=4000), Knowledge().resolve(4))
+    assert choice.mechanism == "gp"
+
+
 def test_skewed_columns_are_straightened() -> None:
     skewed = columns("additive").exp()
     choice = choose((skewed - skewed.mean(0)) / skewed.std(0), Knowledge().resolve(4))

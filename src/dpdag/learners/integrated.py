@@ -28,6 +28,7 @@ __all__ = ["INTEGRATED", "Choice", "Family", "Found", "choose", "find_graph", "m
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
+_COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
 _SAMPLED = 12  # children on which two families are compared
 
@@ -156,8 +157,9 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     reason = "columns as they are" if best == "identity" else f"{best} of the columns"
     if best != "identity":
         reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
+    rows = _spaced(plain.z, _COMPARED_ROWS)  # the same for all, though some could use more
     families = {
-        name: _sampled(INTEGRATED[name].evidence(plain.z, "cpu"), graph)
+        name: _sampled(INTEGRATED[name].evidence(rows, "cpu"), graph)
         for name in ("linear", "additive", *(["gp"] if x.shape[1] <= _GP_NODES else []))
     }
     winner = max(families, key=lambda name: families[name])
@@ -169,6 +171,10 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     if x.shape[1] > _GP_NODES:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
     return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")
+
+
+def _spaced(x: Tensor, most: int) -> Tensor:  # (rows, n) -> (at most ``most``, n)
+    return x[torch.linspace(0, len(x) - 1, min(most, len(x))).round().long()]
 
 
 def _total(columns: Transformed, graph: Tensor) -> float:
