@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ..distributions import Constraints
 from ..training import ProgressBar
+from .parameters import check_parameters, is_trained
 from .variational import Design, fit_replicas
 from .vi_dp_dag import VIDPDAG
 
@@ -80,7 +81,7 @@ def fit_many(
         one = clone(template).set_params(random_state=seed, **settings)
         fit = Fit(index, seed, settings, one)
         fits.append(fit)
-        if not one._trained:  # nothing to train side by side
+        if not is_trained(one.mechanism):  # nothing to train side by side
             one.fit(X)
             continue
         job = _prepare(fit, X)
@@ -106,7 +107,7 @@ def grid_search(
 def _prepare(fit: Fit, X: Any) -> _Job:
     """Check and standardise as ``fit`` does."""
     one = fit.estimator
-    one._check_parameters()
+    check_parameters(one)
     x = one._standardise(one._validate(X, reset=True))
     constraints = one._select(x, one._constraints())
     return _Job(fit, x, constraints, one._orders(x, constraints))

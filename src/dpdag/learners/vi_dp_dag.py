@@ -10,19 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..distributions import PERMUTATIONS, Constraints, DAGMixture, Knowledge
+from ..distributions import Constraints, DAGMixture, Knowledge
 from ..evidence.transforms import transform
-from ..mechanisms import MECHANISMS
-from ..objectives import LIKELIHOODS
 from ..ops.graphs import reachability, topological_order
-from ..registry import suggest
 from ..scm import Mechanisms, MonotoneColumns
 from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
-from .checks import Range, check_ranges, resolve_device
+from .checks import resolve_device
+from .holes import fit_with_holes
 from .integrated import INTEGRATED, choose, find_graph, mixture, ranking
-from .validation import like_input, refuse_empty, validated
+from .parameters import check_parameters, is_trained
 from .variational import (
     Design,
     Hyper,
@@ -35,26 +33,6 @@ from .variational import (
 )
 
 __all__ = ["VIDPDAG"]
-
-_IMPUTATIONS = 2  # rounds of drawing missing values
-_POSITIVE = Range(0, closed="neither")
-_RANGES = {
-    "hidden_units": Range(1, integer=True),
-    "n_restarts": Range(1, integer=True),
-    "kl_weight": Range(0),
-    "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "edge_start": Range(0, 1, closed="neither"),
-    "learning_rate": _POSITIVE,
-    "order_learning_rate": Range(0),
-    "edge_learning_rate": Range(0),
-    "temperature": _POSITIVE,
-    "edge_temperature": _POSITIVE,
-    "max_epochs": Range(1, integer=True),
-    "batch_size": Range(1, integer=True),
-    "patience": Range(1, integer=True, optional=True),
-    "validation_fraction": Range(0, 1, closed="neither"),
-    "checkpoint_every": Range(1, integer=True),
-}
 
 
 class VIDPDAG(DAGLearner):
@@ -220,33 +198,15 @@ class VIDPDAG(DAGLearner):
         Arguments:
             resume_from: A checkpoint folder to continue from.
         """
-        self._check_parameters()
+        check_parameters(self)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
             if self.missing == "impute":
-                return self._fit_with_holes(X)
+                fit_with_holes(self, X, super().fit)
+                return self
             return super().fit(X, y)
         finally:
             del self._resume_from
-
-    def _fit_with_holes(self, X: Any) -> Self:
-        """Alternate between learning from filled data and drawing the holes from what was learned.
-
-        A hole is drawn from its learned parents and the noise of its column, so that filling in
-        adds no certainty that the data do not have.
-        """
-        values = validated(self, X, reset=True, min_rows=self.min_rows)
-        holes = np.isnan(values)
-        refuse_empty(holes, self._names(values.shape[1]))
-        filled = np.where(holes, np.nanmean(values, axis=0), values)
-        for draw in range(_IMPUTATIONS if holes.any() else 0):
-            super().fit(like_input(filled, X))
-            x = self._model_units(values)
-            generator = torch_generator(self.random_state, "holes", draw)
-            noise = self.model_.noise(len(x), generator=generator)
-            drawn = self.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
-            filled = np.where(holes, self._original(drawn), values)
-        return super().fit(like_input(filled, X))
 
     # What the posterior answers --------------------------------------------------------------
 
@@ -263,38 +223,10 @@ class VIDPDAG(DAGLearner):
 
     # Steps of fit ----------------------------------------------------------------------------
 
-    def _check_parameters(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
-        for name, registry in (
-            ("permutation", PERMUTATIONS),
-            ("likelihood", LIKELIHOODS),
-        ):
-            registry[getattr(self, name)]
-        known = sorted({"auto", *MECHANISMS, *INTEGRATED})
-        if self.mechanism not in known:
-            raise ValueError(
-                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, known)} "
-                f"Known: {', '.join(known)}."
-            )
-        if not self._trained and self.permutation != "topk":
-            raise ValueError(
-                f"permutation={self.permutation!r} needs mechanism='mlp'; with the functions "
-                "integrated out the order is 'topk'."
-            )
-        if self.missing not in ("error", "impute"):
-            raise ValueError(f"'missing' must be 'error' or 'impute'; got {self.missing!r}.")
-        if self.combine not in ("mixture", "best"):
-            raise ValueError(f"'combine' must be 'mixture' or 'best'; got {self.combine!r}.")
-
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
-        if self._trained:
+        if is_trained(self.mechanism):
             return self._train(x, constraints)
         return self._integrate(x, constraints)
-
-    @property
-    def _trained(self) -> bool:
-        """Whether the mechanism is trained by gradients rather than integrated out."""
-        return self.mechanism in MECHANISMS and self.mechanism not in INTEGRATED
 
     def _integrate(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Search with the evidence, then fit the posterior around what was found."""

@@ -1,0 +1,40 @@
+"""Learning from data with missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..seeding import torch_generator
+from .base import DAGLearner
+from .validation import like_input, refuse_empty, validated
+
+__all__ = ["fit_with_holes"]
+
+_ROUNDS = 2  # of drawing missing values
+
+
+def fit_with_holes(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> None:
+    """Alternate between learning from filled data and drawing the holes from what was learned.
+
+    A hole is drawn from its learned parents and the noise of its column, so that filling in adds
+    no certainty that the data do not have; the first time it is the mean of its column.
+
+    Arguments:
+        fit: Fits the learner to data without holes.
+    """
+    values = validated(learner, X, reset=True, min_rows=learner.min_rows)
+    holes = np.isnan(values)
+    refuse_empty(holes, learner._names(values.shape[1]))
+    filled = np.where(holes, np.nanmean(values, axis=0), values)
+    for draw in range(_ROUNDS if holes.any() else 0):
+        fit(like_input(filled, X))
+        x = learner._model_units(values)
+        generator = torch_generator(learner.random_state, "holes", draw)
+        noise = learner.model_.noise(len(x), generator=generator)
+        drawn = learner.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
+        filled = np.where(holes, learner._original(drawn), values)
+    fit(like_input(filled, X))
