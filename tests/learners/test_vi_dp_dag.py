@@ -158,6 +158,18 @@ def test_damaged_changed_or_newer_models_are_refused(fitted: VIDPDAG, tmp_path: 
         dpdag.load(folder)
 
 
+def test_a_folder_around_the_model_will_do(fitted: VIDPDAG, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "run" / "model")
+    loaded = dpdag.load(tmp_path / "run")
+    np.testing.assert_array_equal(loaded.edge_scores_, fitted.edge_scores_)
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf"), "high"])
+def test_interventions_must_be_numbers(fitted: VIDPDAG, value: object) -> None:
+    with pytest.raises(ValueError, match=r"'do' must hold finite numbers; got .* for 'cause'"):
+        fitted.sample(3, do={"cause": value})
+
+
 def test_saving_never_replaces_a_folder_of_something_else(fitted: VIDPDAG, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work")
     with pytest.raises(ValueError, match="exists and holds no model"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -240,12 +241,14 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _do(self, do: Mapping[Any, float] | None) -> dict[int, float]:
         """Interventions by column index, in the model's units."""
         position = {name: k for k, name in enumerate(self._names(self.n_features_in_))}
-        held = {}
+        held: dict[int, float] = {}
         for name, value in (do or {}).items():
             if name not in position:
                 known = [str(other) for other in position]
                 raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
             k = position[name]
+            if not isinstance(value, Real) or not np.isfinite(float(value)):
+                raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
             row = np.array(self.location_, dtype=float)
             row[k] = value
             held[k] = float(self._model_units(row[None])[0, k])

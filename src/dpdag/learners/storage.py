@@ -82,6 +82,8 @@ def save_learner(learner: Any, folder: str | Path) -> None:
 def load_learner(folder: str | Path, learners: Mapping[str, type[Any]]) -> Any:
     """Read a fitted learner; anything but an intact file of a known format is refused."""
     folder = Path(folder)
+    if (folder / "model" / _FACTS).is_file():  # what the command line wrote around it
+        folder = folder / "model"
     if not (folder / _FACTS).is_file() or not (folder / _TENSORS).is_file():
         raise ValueError(f"There is no saved model in '{folder}'.")
     try:

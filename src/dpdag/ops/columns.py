@@ -19,7 +19,8 @@ def refuse_missing(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
         if bad.any():
             columns = [names[j] for j in np.flatnonzero(bad.any(0)).tolist()]
             raise ValueError(
-                f"X contains {what} in columns {columns}; impute first or drop the rows."
+                f"X contains {what} in columns {columns}; impute first or drop the rows "
+                "(VIDPDAG can learn with NaN: missing='impute')."
             )
 
 
