@@ -44,7 +44,7 @@ def recover(
     *,
     permutation: str = "topk",
     rates: tuple[float, ...] = RATES,
-    steps: int = 2000,
+    steps: int = 3000,
     seed: int = 0,
 ) -> DPDAG:
     """Fit a batch (rates, graphs) of distributions to known graphs."""
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--permutation", choices=["topk", "sinkhorn"], default="topk")
     parser.add_argument("--settings", nargs="*", default=list(PAPER))
     parser.add_argument("--graphs", type=int, default=10)
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=3000)
     args = parser.parse_args()
     column = ["topk", "sinkhorn"].index(args.permutation)
     print("setting      paper   AUC-PR (mean ± sd over graphs and rates)   seconds")
