@@ -56,6 +56,7 @@ class Design:
     edge_temperature: float = 1.0
     mechanism: str = "mlp"
     hidden_units: int = 16
+    n_layers: int = 3
     likelihood: str = "mse"
     max_epochs: int = 200
     batch_size: int = 64
@@ -144,9 +145,7 @@ def fit_replicas(
         dags.edge_logits.add_(start[:, None, None])
     if orders is not None:
         start_at(dags, orders)
-    mechanism = MECHANISMS[design.mechanism](
-        n, r, hidden_units=design.hidden_units, generators=weights
-    )
+    mechanism = _networks(n, design, weights)
     likelihood = LIKELIHOODS[design.likelihood](n, r)
     setting = {
         field.name: torch.tensor([getattr(h, field.name) for h in hypers], dtype=torch.float32)
@@ -192,9 +191,7 @@ def refit_mechanism(
     """Train one set of mechanisms on a given graph, from scratch or from a start."""
     n, device = x.shape[-1], torch.device(design.device)
     weights = [torch.Generator().manual_seed(derive_seed(hyper.seed, "weights"))]
-    mechanism = MECHANISMS[design.mechanism](
-        n, 1, hidden_units=design.hidden_units, generators=weights
-    )
+    mechanism = _networks(n, design, weights)
     if start is not None:
         mechanism.load_state_dict(start.state_dict())
     likelihood = LIKELIHOODS[design.likelihood](n, 1)
@@ -214,6 +211,17 @@ def refit_mechanism(
     return mechanism
 
 
+def _networks(n: int, design: Design, generators: list[torch.Generator]) -> Mechanism:
+    """Untrained mechanisms, one set per generator."""
+    return MECHANISMS[design.mechanism](
+        n,
+        len(generators),
+        hidden_units=design.hidden_units,
+        n_layers=design.n_layers,
+        generators=generators,
+    )
+
+
 Module = TypeVar("Module", bound=nn.Module)
 
 
@@ -228,9 +236,9 @@ def take_replicas(module: Module, which: slice) -> Module:
 def _memory(r: int, n: int, rows: int, design: Design) -> float:
     """Bytes a fit needs: weights with gradients, moments and copies, noise of an epoch, data."""
     h = design.hidden_units if design.mechanism == "mlp" else 1
-    weights = 9.0 * r * n * (n * h + h * h)
+    weights = 9.0 * r * n * h * (n + h * max(0, design.n_layers - 2))
     noise = 3.0 * r * n * n * max(1, rows // design.batch_size)
-    activations = 8.0 * r * n * h * min(design.batch_size, rows)
+    activations = 3.0 * design.n_layers * r * n * h * min(design.batch_size, rows)
     return 4.0 * (weights + noise + activations + 3.0 * r * n * rows)
 
 

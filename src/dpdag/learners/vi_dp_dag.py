@@ -55,8 +55,9 @@ class VIDPDAG(DAGLearner):
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
         edge_prior: Prior probability of an edge; by default 0.1, for networks 0.02.
-        hidden_units: Width of the networks' two hidden layers; this and all that follows up to
+        hidden_units: Width of the networks' hidden layers; this and all that follows up to
             ``validation_fraction`` is for ``mechanism="mlp"``.
+        n_layers: Number of the networks' linear layers.
         init: "search" starts the order from a greedy additive search (each restart from a
             bootstrap resample's), "random" from nothing; or a given order of columns.
         likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
@@ -112,6 +113,7 @@ class VIDPDAG(DAGLearner):
         permutation: str = "topk",
         mechanism: str = "auto",
         hidden_units: int = 16,
+        n_layers: int = 3,
         n_restarts: int = 1,
         combine: str = "mixture",
         init: str | Sequence[Any] = "search",
@@ -142,6 +144,7 @@ class VIDPDAG(DAGLearner):
         self.permutation = permutation
         self.mechanism = mechanism
         self.hidden_units = hidden_units
+        self.n_layers = n_layers
         self.n_restarts = n_restarts
         self.combine = combine
         self.init = init
@@ -346,6 +349,7 @@ class VIDPDAG(DAGLearner):
             edge_temperature=self.edge_temperature,
             mechanism=self.mechanism,
             hidden_units=self.hidden_units,
+            n_layers=self.n_layers,
             likelihood=self.likelihood,
             max_epochs=self.max_epochs,
             batch_size=self.batch_size,

@@ -158,7 +158,7 @@ class FrozenMLP:
 class Linear(MLP):
     r"""A linear function for every node, :math:`\hat x_j = (w_j \circ A_{\cdot j})^T x + b_j`.
 
-    Takes the arguments of :class:`MLP`; there are no hidden units.
+    Takes the arguments of :class:`MLP`; there are no hidden layers.
     """
 
     def __init__(
@@ -167,6 +167,7 @@ class Linear(MLP):
         n_replicas: int = 1,
         *,
         hidden_units: int = 0,
+        n_layers: int = 1,
         generators: list[Generator] | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
