@@ -302,6 +302,10 @@ def test_bad_data_are_named() -> None:
         (X.assign(cause=1.0), r"\['cause'\]"),
         (X.assign(copy=X["cause"]), "copy"),
         (X.assign(cause="high"), r"\['cause'\]"),
+        (
+            X.assign(cause="high", other=np.nan),
+            r"\['cause'\] do not .*one_hot.* NaN in columns \['other'\].*missing='impute'",
+        ),
         (X[["cause"]], "feature"),
         (X.head(2), "sample"),
     ]

@@ -72,7 +72,9 @@ def load(
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
     """
-    table = _informative(_without_text(_read(data, reading), text))
+    read = _read(data, reading)
+    table = _informative(_without_text(read, text))
+    _refuse(read, table, text=text, missing=missing)
     table = _complete(table, missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
@@ -132,11 +134,6 @@ def _read(data: str, reading: Reading) -> Table:
 
 def _without_text(table: Table, text: str) -> Table:
     columns = datasets.text_columns(table.frame)
-    if not columns:
-        return table
-    if text == "drop":
-        dropped = dict.fromkeys(columns, "text")
-        return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
     if text == "one-hot":
         many = [name for name in columns if table.frame[name].nunique() > MAX_LEVELS]
         if many:
@@ -146,12 +143,35 @@ def _without_text(table: Table, text: str) -> Table:
             )
         frame, new = datasets.one_hot(table.frame, columns)
         return replace(table, frame=frame, encoded=new)
-    decimal = table.frame[columns].map(_has_comma).any(axis=None)
-    raise ValueError(
-        f"{table.source} has text in {_examples(table.frame, columns)}; leave such columns out "
-        "with --drop-text or turn categories into 0/1 columns with --one-hot."
-        + (" For numbers like 1,5 add --decimal ','." if decimal else "")
-    )
+    dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
+    return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
+
+
+def _refuse(read: Table, table: Table, *, text: str, missing: str) -> None:
+    """Name all columns that need a decision, and the ways out, at once."""
+    frame = read.frame.drop(columns=[name for name in table.dropped if name in read.frame])
+    columns, gaps = datasets.text_columns(frame), _gaps(frame)
+    reasons = []
+    if columns and text == "refuse":
+        reasons.append(
+            f"has text in {_examples(frame, columns)}; leave such columns out with --drop-text or "
+            "turn categories into 0/1 columns with --one-hot."
+        )
+        if frame[columns].map(_has_comma).any(axis=None):
+            reasons[-1] += " For numbers like 1,5 add --decimal ','."
+    if gaps and missing == "error":
+        reasons.append(
+            f"misses values in {gaps}; fill them while learning with --missing impute or leave "
+            "such rows out with --missing drop."
+        )
+    if reasons:
+        raise ValueError(f"{read.source} {' It also '.join(reasons)}")
+
+
+def _gaps(frame: pd.DataFrame) -> str:
+    """Columns with missing values and how many; nothing where there are none."""
+    counts = frame.isna().sum()
+    return _some([f"{str(name)!r} ({count})" for name, count in counts.items() if count])
 
 
 def _informative(table: Table) -> Table:
@@ -162,20 +182,13 @@ def _informative(table: Table) -> Table:
 
 
 def _complete(table: Table, missing: str) -> Table:
-    counts = table.frame.isna().sum()
-    counts = counts[counts > 0]
-    if counts.empty or missing == "impute":
+    where = _gaps(table.frame)
+    if not where or missing == "impute":
         return table
-    where = _some([f"{str(name)!r} ({count})" for name, count in counts.items()])
-    if missing == "drop":
-        frame = table.frame.dropna(ignore_index=True)
-        lost = len(table.frame) - len(frame)
-        note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
-        return replace(table, frame=frame, notes=[*table.notes, note])
-    raise ValueError(
-        f"{table.source} misses values in {where}; fill them while learning with "
-        "--missing impute or leave such rows out with --missing drop."
-    )
+    frame = table.frame.dropna(ignore_index=True)
+    lost = len(table.frame) - len(frame)
+    note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
+    return replace(table, frame=frame, notes=[*table.notes, note])
 
 
 def _check_rows(table: Table) -> None:

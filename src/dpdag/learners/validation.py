@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ..ops.columns import MISSING_WAY_OUT
+
 __all__ = ["like_input", "refuse_empty", "validated"]
 
 Array = NDArray[np.float64]
@@ -31,11 +33,15 @@ def validated(
             ensure_min_features=2 if reset else 1,
         )
     except (TypeError, ValueError) as error:
-        text = _text_columns(X)
+        text = [] if str(error).startswith("The feature names") else _text_columns(X)
         if not text:
             raise
+        asked = reset and getattr(estimator, "missing", "error") == "error"
+        gaps = _gaps(X, besides=text) if asked else []
         raise type(error)(
-            f"X must hold numbers; columns {text} do not ({error}): encode or drop them."
+            f"X must hold numbers; columns {text} do not ({error}): encode them "
+            "(dpdag.datasets.one_hot) or drop them."
+            + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
     return np.array(values, dtype=np.float64)
 
@@ -46,6 +52,11 @@ def _text_columns(X: Any) -> list[Any]:
         return []
     frame = pd.DataFrame(X)
     return [name for name in frame if not frame[name].map(_is_number).all()]
+
+
+def _gaps(X: Any, *, besides: Sequence[Any]) -> list[Any]:
+    frame = pd.DataFrame(X).drop(columns=list(besides))
+    return [name for name in frame if frame[name].isna().any()]
 
 
 def _is_number(value: Any) -> bool:
