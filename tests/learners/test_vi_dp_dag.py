@@ -323,6 +323,8 @@ def test_wrong_columns_and_unfitted_models_are_refused(fitted: VIDPDAG) -> None:
         VIDPDAG().sample_dags(3)
     with pytest.raises(ValueError, match=r"Unknown column 'cuase' in 'do'"):
         fitted.sample(3, do={"cuase": 1.0})
+    with pytest.raises(ValueError, match=r"'CAUSE' in 'do'. Did you mean 'cause'\?"):
+        fitted.sample(3, do={"CAUSE": 1.0})
 
 
 def test_more_nodes_than_memory_are_refused_before_starting() -> None:
