@@ -60,6 +60,13 @@ def test_fit_writes_everything_from_one_option(dpdag, folder):
     assert summary["data"]["columns_used"] == datasets.load("Sachs").names
 
 
+def test_a_folder_does_not_hide_a_data_set_of_its_name(dpdag, folder):
+    (folder / "sachs").mkdir()
+    result = dpdag(folder, "fit", "sachs", "--out", "run", *CAM)
+    assert result.status == 0, result.stderr
+    assert "853 rows × 11 columns" in result.stdout
+
+
 def test_json_is_the_summary_and_a_seed_fixes_it(dpdag, folder):
     found = []
     for name in ("one", "two"):
@@ -105,6 +112,23 @@ def test_knowledge_from_options_and_files_holds(dpdag, folder, table):
     ends = {(e["source"], e["target"]) for e in json.loads(result.stdout)["edges"]}
     assert {("outcome", "age"), ("outcome", "dose")} <= ends
     assert not ends & {("age", "dose"), ("age", "outcome"), ("dose", "outcome")}
+
+
+def test_required_edges_are_marked(dpdag, folder, table):
+    result = dpdag(
+        folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--require", "outcome:age"
+    )
+    assert result.status == 0, result.stderr
+    marked = [line.split() for line in result.stdout.splitlines() if line.endswith("required")]
+    assert [words[:3] for words in marked] == [["outcome", "→", "age"]]
+    edges = json.loads((folder / "run" / "summary.json").read_text())["edges"]
+    assert [e["source"] for e in edges if e["required"]] == ["outcome"]
+
+
+def test_scales_are_described_without_advice_that_was_followed(dpdag, folder):
+    result = dpdag(folder, "fit", "Sachs", "--out", "run", *CAM)
+    assert "learned from standardised columns" in result.stdout
+    assert "standardise the columns" not in result.stdout
 
 
 def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder, table):

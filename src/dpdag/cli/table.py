@@ -106,7 +106,7 @@ def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
 
 def _read(data: str, reading: Reading) -> Table:
     file = Path(data)
-    if not file.exists() and not file.name.lower().endswith(FILE_ENDINGS):
+    if not file.is_file() and not file.name.lower().endswith(FILE_ENDINGS):
         try:
             known = datasets.load(data)
         except ValueError:
