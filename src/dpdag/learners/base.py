@@ -28,7 +28,7 @@ from ..seeding import torch_generator
 from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .storage import save_learner
-from .validation import validated
+from .validation import Rows, fitted_columns, like_input, validated
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -58,6 +58,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`, and
     :meth:`_mechanisms` where the functions it learned should answer questions. It may have the
     parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
+
+    Answers about a DataFrame are DataFrames, of which columns that were not fitted are ignored;
+    answers about an array are arrays.
 
     Attributes:
         edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
@@ -94,40 +97,43 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     # What the fitted model answers -----------------------------------------------------------
 
-    def predict(self, X: Any) -> Array:  # (m, n) -> (m, n)
+    def predict(self, X: Any) -> Rows:  # (m, n) -> (m, n)
         """Every column's value from its learned parents; roots get their mean."""
-        model = self._fitted()
-        return self._original(model.predict(self._model_units(self._validate(X, reset=False))))
+        model, X = self._fitted(), fitted_columns(self, X)
+        x = self._model_units(self._validate(X, reset=False))
+        return like_input(self._original(model.predict(x)), X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
         model = self._fitted()
-        values = self._validate(X, reset=False)
+        values = self._validate(fitted_columns(self, X), reset=False)
         density = model.log_likelihood(self._model_units(values)).mean()
         if self.columns_ is not None:  # of the columns themselves, not of their images
             density = density + self.columns_.log_slope(self._standard_units(values)).mean()
         return float(density)
 
-    def impute(self, X: Any) -> Array:  # (m, n) with NaN -> (m, n)
+    def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
-        model = self._fitted()
+        model, X = self._fitted(), fitted_columns(self, X)
         values = validated(self, X, reset=False)
         filled = self._original(model.impute(self._model_units(values)))
-        return np.where(np.isnan(values), filled, values)
+        return like_input(np.where(np.isnan(values), filled, values), X)
 
     def sample(
         self, n_samples: int = 1, do: Mapping[Any, float] | None = None, random_state: Any = None
-    ) -> Array:  # -> (n_samples, n)
+    ) -> Rows:  # -> (n_samples, n)
         """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``."""
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
-        return self._original(model.sample(n_samples, do=self._do(do), generator=generator))
+        rows = self._original(model.sample(n_samples, do=self._do(do), generator=generator))
+        names = getattr(self, "feature_names_in_", None)
+        return rows if names is None else pd.DataFrame(rows, columns=names)
 
-    def counterfactual(self, X: Any, do: Mapping[Any, float]) -> Array:  # (m, n) -> (m, n)
+    def counterfactual(self, X: Any, do: Mapping[Any, float]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
-        model = self._fitted()
+        model, X = self._fitted(), fitted_columns(self, X)
         x = self._model_units(self._validate(X, reset=False))
-        return self._original(model.counterfactual(x, do=self._do(do)))
+        return like_input(self._original(model.counterfactual(x, do=self._do(do))), X)
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:

@@ -13,9 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from ..ops.columns import MISSING_WAY_OUT
 
-__all__ = ["like_input", "refuse_empty", "validated"]
+__all__ = ["Rows", "fitted_columns", "like_input", "refuse_empty", "validated"]
 
 Array = NDArray[np.float64]
+Rows = Array | pd.DataFrame
 
 
 def validated(
@@ -39,8 +40,8 @@ def validated(
         asked = reset and getattr(estimator, "missing", "error") == "error"
         gaps = _gaps(X, besides=text) if asked else []
         raise type(error)(
-            f"X must hold numbers; columns {text} do not ({error}): encode them "
-            "(dpdag.datasets.one_hot) or drop them."
+            f"X must hold numbers; columns {text} do not ({error}): encode or drop them "
+            "(dpdag.datasets.one_hot encodes categories)."
             + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
     return np.array(values, dtype=np.float64)
@@ -74,6 +75,16 @@ def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) 
         raise ValueError(f"X has no value at all in columns {empty}; drop them.")
 
 
-def like_input(values: np.ndarray, X: Any) -> Any:
-    """Numbers with the column names of ``X``, if it has any."""
-    return pd.DataFrame(values, columns=X.columns) if hasattr(X, "columns") else values
+def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
+    """``X`` without columns that were not fitted, where it is a DataFrame that has all others."""
+    names = set(getattr(estimator, "feature_names_in_", ()))
+    if not names or not isinstance(X, pd.DataFrame) or not names <= set(X.columns):
+        return X
+    return X[[name for name in X.columns if name in names]]
+
+
+def like_input(values: Array, X: Any) -> Rows:
+    """Numbers as a DataFrame with the names and the index of ``X``, if that is one."""
+    if not isinstance(X, pd.DataFrame):
+        return values
+    return pd.DataFrame(values, columns=X.columns, index=X.index)
