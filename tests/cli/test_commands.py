@@ -5,14 +5,16 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import __version__, datasets, load
+from dpdag import VIDPDAG, __version__, datasets, load
 
+SOURCE = Path(__file__).parents[2] / "src"
 CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
 QUICK = ("--set", "mechanism=linear")
 
@@ -164,17 +166,62 @@ def test_models_predict_impute_and_draw_graphs(dpdag, folder, table):
     gaps = data.assign(more="text")[["more", "dose", "outcome", "age"]]  # any order, more columns
     gaps.loc[3, "dose"] = np.nan
     gaps.to_csv(folder / "gaps.tsv", sep="\t", index=False)
-    assert dpdag(folder, "impute", "run", "gaps.tsv", "--out", "filled.csv").status == 0
+    result = dpdag(folder, "impute", "run", "gaps.tsv", "--out", "filled.csv")
+    assert result.status == 0, result.stderr
     filled = pd.read_csv(folder / "filled.csv")
     learner = load(folder / "run" / "model")
-    np.testing.assert_allclose(filled, learner.impute(gaps[["outcome", "age", "dose"]]))
+    own = ["outcome", "age", "dose"]
+    assert list(filled) == ["more", "dose", "outcome", "age"]
+    assert (filled["more"] == "text").all()
+    np.testing.assert_allclose(filled[own], learner.impute(gaps[own]))
     assert np.isfinite(filled.loc[3, "dose"])
+    filled.to_csv(folder / "filled.csv", index=False)
+    assert dpdag(folder, "predict", "run", "filled.csv", "--out", "predicted.tsv").status == 0
+    predicted = pd.read_csv(folder / "predicted.tsv", sep="\t")
+    np.testing.assert_allclose(predicted, learner.predict(filled[own]))
 
     result = dpdag(folder, "sample", "run/model", "-k", 7, "--out", "dags.npz", "--seed", 1)
     assert result.status == 0, result.stderr
     with np.load(folder / "dags.npz") as drawn:
         np.testing.assert_array_equal(drawn["dags"], learner.sample_dags(7, 1))
         assert drawn["names"].tolist() == ["outcome", "age", "dose"]
+
+
+def test_a_table_is_filled_and_otherwise_as_it_came(dpdag, folder, table):
+    table = table.assign(one=1.0, none=np.nan)[["none", "site", "dose", "one", "outcome", "age"]]
+    table.loc[:9, "dose"] = np.nan
+    table.loc[5:14, "site"] = np.nan
+    table.to_csv(folder / "data.csv", index=False)
+    options = ("--one-hot", "--missing", "impute", *QUICK)
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", *options).status == 0
+    result = dpdag(folder, "impute", "run", "data.csv", "--out", "filled.csv")
+    assert "still missing: 'none' (300), 'site' (10)" in result.stdout
+    filled = pd.read_csv(folder / "filled.csv")
+    assert filled["dose"].notna().all()
+    pd.testing.assert_frame_equal(filled[table.notna()], table)
+    refused = dpdag(folder, "impute", "run", "data.csv", "--out", "filled.npy")
+    assert (refused.status, "cannot hold text" in refused.stderr) == (2, True)
+
+
+def test_rows_are_drawn_under_interventions(dpdag, folder, table):
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM).status == 0
+    options = ("--do", "site=west", "--do", "age=60", "--seed", 3)
+    result = dpdag(folder, "sample", "run", "-k", 50, "--out", "rows.csv", *options)
+    assert result.status == 0, result.stderr
+    rows = pd.read_csv(folder / "rows.csv")
+    expected = load(folder / "run").sample(50, do={"site": "west", "age": 60}, random_state=3)
+    pd.testing.assert_frame_equal(rows, expected)
+    assert (rows[["site=south", "site=west", "age"]] == [0, 1, 60]).all(axis=None)
+
+
+def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
+    values = table[["age", "dose"]].to_numpy()
+    learner = VIDPDAG(mechanism="linear").fit(values)
+    learner.save(folder / "model")
+    np.save(folder / "values.npy", values)
+    result = dpdag(folder, "predict", "model", "values.npy", "--out", "p.npy")
+    assert (result.status, result.stderr) == (0, "")
+    np.testing.assert_allclose(np.load(folder / "p.npy"), learner.predict(values))
 
 
 def test_a_report_is_written_again_from_the_record(dpdag, folder):
@@ -225,6 +272,23 @@ def test_three_hundred_columns_are_learned(dpdag, folder):
     assert result.status == 0, result.stderr
     assert "100 rows × 300 columns" in result.stdout
     assert "Only 100 rows for 300 columns" in result.stdout
+
+
+@pytest.mark.parametrize("module", ["typer", "torch"])
+def test_an_interrupted_import_is_quiet(own_process, folder, module):
+    (folder / f"{module}.py").write_text("import os; os.kill(os.getpid(), 2)")
+    process = own_process("list", "learners", extra={"PYTHONPATH": f"{folder}:{SOURCE}"})
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_help_needs_no_torch(own_process, folder):
+    (folder / "torch.py").write_text("raise RuntimeError('torch was imported')")
+    for arguments in (["--help"], ["fit", "--help"], ["--version"]):
+        process = own_process(*arguments, extra={"PYTHONPATH": f"{folder}:{SOURCE}"})
+        _, err = process.communicate()
+        assert (process.returncode, err) == (0, "")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -14,7 +14,7 @@ from ..datasets.preparation import encoded
 from ..registry import suggest
 from ..seeding import numpy_generator
 
-__all__ = ["Reading", "Table", "load", "matching"]
+__all__ = ["Reading", "Table", "gaps", "load", "matching", "read"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
@@ -72,9 +72,9 @@ def load(
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
     """
-    read = _read(data, reading)
-    table = _informative(_without_text(read, text))
-    _refuse(read, table, text=text, missing=missing)
+    whole = read(data, reading)
+    table = _informative(_without_text(whole, text))
+    _refuse(whole, table, text=text, missing=missing)
     table = _complete(table, missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
@@ -82,9 +82,9 @@ def load(
     return table
 
 
-def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
-    """The columns that a model was fitted to, in its order, from a file with these or more."""
-    frame = _read(data, reading).frame
+def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
+    """The columns that a model was fitted to, in its order, from a table with these or more."""
+    data, frame = table.source, table.frame
     columns = {}
     for name in map(str, names):
         variable, equals, level = name.rpartition("=")
@@ -104,7 +104,8 @@ def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
     return found
 
 
-def _read(data: str, reading: Reading) -> Table:
+def read(data: str, reading: Reading) -> Table:
+    """A file, or a data set by name, as it is."""
     file = Path(data)
     if not file.is_file() and not file.name.lower().endswith(FILE_ENDINGS):
         try:
@@ -147,10 +148,10 @@ def _without_text(table: Table, text: str) -> Table:
     return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
 
 
-def _refuse(read: Table, table: Table, *, text: str, missing: str) -> None:
+def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
-    frame = read.frame.drop(columns=[name for name in table.dropped if name in read.frame])
-    columns, gaps = datasets.text_columns(frame), _gaps(frame)
+    frame = whole.frame.drop(columns=[name for name in table.dropped if name in whole.frame])
+    columns, holes = datasets.text_columns(frame), gaps(frame)
     reasons = []
     if columns and text == "refuse":
         reasons.append(
@@ -159,16 +160,16 @@ def _refuse(read: Table, table: Table, *, text: str, missing: str) -> None:
         )
         if frame[columns].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
-    if gaps and missing == "error":
+    if holes and missing == "error":
         reasons.append(
-            f"misses values in {gaps}; fill them while learning with --missing impute or leave "
+            f"misses values in {holes}; fill them while learning with --missing impute or leave "
             "such rows out with --missing drop."
         )
     if reasons:
-        raise ValueError(f"{read.source} {' It also '.join(reasons)}")
+        raise ValueError(f"{whole.source} {' It also '.join(reasons)}")
 
 
-def _gaps(frame: pd.DataFrame) -> str:
+def gaps(frame: pd.DataFrame) -> str:
     """Columns with missing values and how many; nothing where there are none."""
     counts = frame.isna().sum()
     return _some([f"{str(name)!r} ({count})" for name, count in counts.items() if count])
@@ -182,7 +183,7 @@ def _informative(table: Table) -> Table:
 
 
 def _complete(table: Table, missing: str) -> Table:
-    where = _gaps(table.frame)
+    where = gaps(table.frame)
     if not where or missing == "impute":
         return table
     frame = table.frame.dropna(ignore_index=True)
