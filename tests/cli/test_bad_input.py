@@ -45,7 +45,7 @@ FILES = {
         (["good.csv", "--separator", ";"], ["one column, 'a,b'", "--separator"]),
         (["text.csv"], ["text.csv", "'site' (such as 'x' in row 1)", "--drop-text", "--one-hot"]),
         (["commas.csv"], ["commas.csv", "'a' (such as '1,5'", "--decimal ','"]),
-        (["names.csv", "--one-hot"], ["names.csv", "'name'", "--drop-text"]),
+        (["names.csv", "--one-hot"], ["only the column 'a'", "'name' (text with 30 categories)"]),
         (["names.csv", "--drop-text"], ["names.csv", "only the column 'a'", "'name' (text)"]),
         (["text.csv", "--one-hot", "--drop-text"], ["--drop-text and --one-hot"]),
         (["gaps.csv"], ["gaps.csv", "'b' (2), 'c' (3)", "--missing impute", "--missing drop"]),

@@ -104,10 +104,11 @@ def _predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
 
 
 def _imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
-    """The table as it came, numbers that the model knows filled in."""
-    filled = _frame(learner.impute(_as_fitted(_matching(table, learner), learner)), learner)
-    known = [name for name in _names(learner) if name in table.frame]
-    return table.frame.assign(**{name: filled[name] for name in known})
+    """The table as it came, gaps filled in columns that the model knows."""
+    from .table import filled
+
+    own = _matching(table, learner)
+    return filled(table.frame, _frame(learner.impute(_as_fitted(own, learner)), learner))
 
 
 predict = _answering(
@@ -121,9 +122,9 @@ predict = _answering(
 )
 impute = _answering(
     _imputed,
-    """Fill missing numbers from the learned causes; all else stays as it is.
+    """Fill missing values from the learned causes; all else stays as it is.
 
-    Columns that were not learned from, and text, are passed on.
+    Columns that were not learned from are passed on.
 
     [bold]Example[/]
 

@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 
 from .. import datasets
-from ..datasets.preparation import encoded
 from ..registry import suggest
 from ..seeding import numpy_generator
 
-__all__ = ["Reading", "Table", "gaps", "load", "matching", "read"]
+__all__ = ["Reading", "Table", "filled", "gaps", "load", "matching", "read"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
@@ -73,6 +72,7 @@ def load(
         seed: For that draw.
     """
     whole = read(data, reading)
+    whole = replace(whole, frame=datasets.floats(whole.frame))
     table = _informative(_without_text(whole, text))
     _refuse(whole, table, text=text, missing=missing)
     table = _complete(table, missing)
@@ -91,17 +91,29 @@ def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
         if name in frame:
             columns[name] = frame[name]
         elif equals and variable in frame:
-            columns[name] = encoded(frame[variable], level)
+            columns[name] = datasets.encoded(frame[variable], level)
         else:
             hint = suggest(name, [str(other) for other in frame])
             raise ValueError(f"{data} lacks the column {name!r} of the model.{hint}")
-    found = pd.DataFrame(columns)
+    found = datasets.floats(pd.DataFrame(columns))
     text = datasets.text_columns(found)
     if text:
         raise ValueError(
             f"{data} has text in {_examples(found, text)}, where the model has numbers."
         )
     return found
+
+
+def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """A table with its gaps filled from a model's columns, all else as it is."""
+    new = {}
+    for name in frame.columns[frame.isna().any()]:
+        levels = [column for column in own if str(column).rpartition("=")[0] == name]
+        if name in own:
+            new[name] = own[name]
+        elif levels:
+            new[name] = datasets.decoded(frame[name], own[levels])
+    return frame.assign(**new)
 
 
 def read(data: str, reading: Reading) -> Table:
@@ -120,6 +132,7 @@ def read(data: str, reading: Reading) -> Table:
     frame = datasets.read(
         file,
         text="keep",
+        cast=False,
         separator=reading.separator,
         decimal=reading.decimal,
         encoding=reading.encoding,
@@ -135,17 +148,14 @@ def read(data: str, reading: Reading) -> Table:
 
 def _without_text(table: Table, text: str) -> Table:
     columns = datasets.text_columns(table.frame)
-    if text == "one-hot":
-        many = [name for name in columns if table.frame[name].nunique() > MAX_LEVELS]
-        if many:
-            raise ValueError(
-                f"{table.source} has more than {MAX_LEVELS} categories in "
-                f"{_examples(table.frame, many)}; drop them with --drop-text instead of --one-hot."
-            )
-        frame, new = datasets.one_hot(table.frame, columns)
-        return replace(table, frame=frame, encoded=new)
-    dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
-    return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
+    if text != "one-hot":
+        dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
+        return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
+    levels = {name: table.frame[name].nunique() for name in columns}
+    many = {name: f"text with {n} categories" for name, n in levels.items() if n > MAX_LEVELS}
+    few = [name for name in columns if name not in many]
+    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), few)
+    return replace(table, frame=frame, dropped=many, encoded=new)
 
 
 def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
