@@ -164,7 +164,7 @@ def test_models_and_their_data_are_checked(dpdag, folder):
     for arguments, words in (
         (["predict", "nowhere", "ab.csv", "--out", "p.csv"], ["no saved model in 'nowhere'"]),
         (["predict", "run", "other.csv", "--out", "p.csv"], ["other.csv lacks the column 'b'"]),
-        (["predict", "run", "gaps.csv", "--out", "p.csv"], ["gaps.csv", "['b']", "dpdag impute"]),
+        (["predict", "run", "gaps.csv", "--out", "p.csv"], ["gaps.csv", "'b' (1)", "dpdag impute"]),
         (["impute", "run", "words.csv", "--out", "p.csv"], ["words.csv", "'b' (such as 'x'"]),
         (["impute", "run", "gaps.csv", "--out", "p.xls"], ["p.xls must end in .csv"]),
         (["impute", "run", "gaps.csv", "--out", "ab.csv"], ["ab.csv exists", "--overwrite"]),

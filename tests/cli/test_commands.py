@@ -204,6 +204,8 @@ def test_a_table_is_filled_and_otherwise_as_it_came(dpdag, folder, table):
     assert set(filled["site"]) == {"north", "south", "west"}
     pd.testing.assert_frame_equal(filled[table.notna()], table)
     assert dpdag(folder, "predict", "run", "filled.csv", "--out", "p.csv").status == 0
+    refused = dpdag(folder, "predict", "run", "data.csv", "--out", "q.csv")
+    assert "misses values in 'site' (10), 'dose' (10); fill them first" in refused.stderr
     refused = dpdag(folder, "impute", "run", "data.csv", "--out", "filled.npy")
     assert (refused.status, "cannot hold text" in refused.stderr) == (2, True)
 

@@ -49,7 +49,7 @@ def test_interventions_on_a_variable_set_all_its_columns(learner: CAM, tmp_path:
     assert by_name["dose"].mean() == pytest.approx(first["dose"].mean() + 3, abs=0.3)
     for wrong, message in (
         ({"site": "A"}, "no column for 'A' in 'do'; it has site=B, site=C, and 0 in all"),
-        ({"stie": "B"}, "Unknown column 'stie' in 'do'"),
+        ({"Site": "B"}, r"Unknown column 'Site' in 'do'. Did you mean 'site'\?"),
     ):
         with pytest.raises(ValueError, match=message):
             learner.sample(1, do=wrong)

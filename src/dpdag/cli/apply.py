@@ -94,11 +94,15 @@ def _answering(answer: Callable[[DAGLearner, Table], pd.DataFrame], words: str) 
 
 
 def _predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
+    from .table import gaps
+
     own = _matching(table, learner)
-    gaps = [str(name) for name in own if own[name].isna().any()]
-    if gaps:
+    if own.isna().any(axis=None):
+        names = _names(learner)
+        used = dict.fromkeys(n if n in table.frame else n.rpartition("=")[0] for n in names)
+        where = gaps(table.frame[list(used)])
         raise ValueError(
-            f"{table.source} misses values in {gaps}; fill them first with 'dpdag impute'."
+            f"{table.source} misses values in {where}; fill them first with 'dpdag impute'."
         )
     return _frame(learner.predict(_as_fitted(own, learner)), learner)
 

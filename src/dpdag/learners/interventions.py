@@ -50,9 +50,10 @@ def _category(
     name: Any, value: Any, names: Sequence[Any], groups: Sequence[Sequence[int]]
 ) -> dict[int, float]:
     """The 0/1 columns of a variable under ``do={name: value}``."""
-    own = [k for group in groups for k in group if str(names[k]).rpartition("=")[0] == name]
+    variables = {k: str(names[k]).rpartition("=")[0] for group in groups for k in group}
+    own = [k for k, variable in variables.items() if variable == name]
     if not own:
-        known = [str(other) for other in names]
+        known = [*map(str, names), *variables.values()]
         raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
     held = {k: float(names[k] == f"{name}={value}") for k in own}
     if not any(held.values()):
