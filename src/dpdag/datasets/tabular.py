@@ -178,7 +178,10 @@ def _checked(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFr
     frame = frame.set_axis(names, axis=1)
     text = text_columns(frame)
     if text and refuse_text:
-        raise ValueError(f"{file} must hold numbers only; drop or encode the columns {text}.")
+        raise ValueError(
+            f"{file} must hold numbers only; drop or encode the columns {text} "
+            "(text='keep' reads them, datasets.one_hot encodes them)."
+        )
     numbers = floats(frame).drop(columns=text)
     infinite = [name for name in numbers if np.isinf(numbers[name]).any()]
     if infinite:
