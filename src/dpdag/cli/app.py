@@ -33,8 +33,8 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(sample)
-app.command(name="predict")(predict)
-app.command(name="impute")(impute)
+app.command()(predict)
+app.command()(impute)
 app.command()(report)
 app.command(name="list")(list_parts)
 
