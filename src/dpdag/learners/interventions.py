@@ -40,8 +40,11 @@ def interventions(
         if not isinstance(value, Real) or not math.isfinite(value):
             raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
         k = position[name]
-        others = [j for group in groups for j in group if k in group and j != k]
-        held |= {j: 0.0 for j in others if value == 1 and names[j] not in (do or {})}
+        group = next((group for group in groups if k in group), ())
+        if group and value not in (0, 1):
+            raise ValueError(f"{name!r} is a category: 'do' must set it to 0 or 1; got {value!r}.")
+        if value == 1:
+            held |= {j: 0.0 for j in group if names[j] not in (do or {})}
         held[k] = float(value)
     return held
 

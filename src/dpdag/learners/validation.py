@@ -84,7 +84,7 @@ def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
 
 
 def like_input(values: Array, X: Any) -> Rows:
-    """Numbers as a DataFrame with the names and the index of ``X``, if that is one."""
-    if not isinstance(X, pd.DataFrame):
+    """Numbers as a DataFrame with the names and the index of ``X``, if it has any."""
+    if not hasattr(X, "columns"):
         return values
-    return pd.DataFrame(values, columns=X.columns, index=X.index)
+    return pd.DataFrame(values, columns=X.columns, index=getattr(X, "index", None))
