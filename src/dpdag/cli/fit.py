@@ -154,7 +154,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     name, (rows, columns) = type(model).__name__, table.frame.shape
     message = f"Learning from {rows} rows × {columns} columns with {name} …"
     many, own_bar = columns >= MANY_COLUMNS, hasattr(model, "verbose")
-    if many and own_bar:  # 2 to 17 minutes were seen with 1000 rows and default settings
+    if many and own_bar:  # 1 to 9 minutes of CPU time were seen with 1000 rows
         message += (
             " (so many columns may take a quarter of an hour or more; "
             "--learner CAM --set n_bootstrap=0 takes seconds)"
