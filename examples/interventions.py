@@ -43,7 +43,7 @@ for dose in doses:
     near = table[(table["dose"] - dose).abs() < 0.5]
     seen.append(near["symptoms"].mean())
     drawn = learner.sample(4000, do={"dose": dose}, random_state=0)
-    learned.append(drawn[:, table.columns.get_loc("symptoms")].mean())
+    learned.append(drawn["symptoms"].mean())
     true.append(simulate(4000, do_dose=dose)["symptoms"].mean())
 curves = pd.DataFrame({"dose": doses, "seen": seen, "do, learned": learned, "do, true": true})
 print(curves.round(2).to_string(index=False))
@@ -63,5 +63,5 @@ print("picture:", picture)
 
 # %%
 patients = table.head(3)
-otherwise = pd.DataFrame(learner.counterfactual(patients, do={"dose": 9.0}), columns=table.columns)
+otherwise = learner.counterfactual(patients, do={"dose": 9.0})
 print(pd.concat({"was": patients, "would have been": otherwise}, axis=1).round(2).to_string())

@@ -1,8 +1,13 @@
 """dpdag: a differentiable probability distribution over DAGs and the learners built on it."""
 
-from . import datasets, metrics, selection
-from .distributions import DPDAG, DAGDistribution, Knowledge
-from .learners import CAM, VIDPDAG, ExactPosterior, fit_many, grid_search, load
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import datasets, metrics, selection
+    from .distributions import DPDAG, DAGDistribution, Knowledge
+    from .learners import CAM, VIDPDAG, ExactPosterior, fit_many, grid_search, load
 
 __version__ = "0.1.0"
 
@@ -21,3 +26,26 @@ __all__ = [
     "metrics",
     "selection",
 ]
+
+# Where names are defined. They are imported when first asked for, since torch takes seconds.
+_HOMES = {
+    **dict.fromkeys(("DPDAG", "DAGDistribution", "Knowledge"), "distributions"),
+    **dict.fromkeys(
+        ("CAM", "VIDPDAG", "ExactPosterior", "fit_many", "grid_search", "load"), "learners"
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+        found = import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

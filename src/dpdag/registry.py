@@ -12,9 +12,15 @@ __all__ = ["Registry", "suggest"]
 
 
 def suggest(name: object, known: list[str]) -> str:
-    """Say "Did you mean …?" where a known name is close, else nothing."""
-    close = get_close_matches(str(name), known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
+    """Say "Did you mean …?" where a known name is close in any case of letters, else nothing.
+
+    Example:
+        >>> suggest("pkc", ["PKA", "PKC"])
+        " Did you mean 'PKC'?"
+    """
+    alike = {other.lower(): other for other in known}
+    close = get_close_matches(str(name).lower(), alike, n=1)
+    return f" Did you mean {alike[close[0]]!r}?" if close else ""
 
 
 class Registry(Generic[T]):

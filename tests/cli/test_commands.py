@@ -5,14 +5,16 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import __version__, datasets, load
+from dpdag import VIDPDAG, __version__, datasets, load
 
+SOURCE = Path(__file__).parents[2] / "src"
 CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
 QUICK = ("--set", "mechanism=linear")
 
@@ -60,6 +62,13 @@ def test_fit_writes_everything_from_one_option(dpdag, folder):
     assert summary["data"]["columns_used"] == datasets.load("Sachs").names
 
 
+def test_a_folder_does_not_hide_a_data_set_of_its_name(dpdag, folder):
+    (folder / "sachs").mkdir()
+    result = dpdag(folder, "fit", "sachs", "--out", "run", *CAM)
+    assert result.status == 0, result.stderr
+    assert "853 rows × 11 columns" in result.stdout
+
+
 def test_json_is_the_summary_and_a_seed_fixes_it(dpdag, folder):
     found = []
     for name in ("one", "two"):
@@ -75,12 +84,14 @@ def test_text_is_dropped_or_encoded_and_said(dpdag, folder, table):
     result = dpdag(folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text")
     assert result.status == 0, result.stderr
     assert re.search(r"left out\s+site: text", result.stdout)
+    table.assign(who=[f"P{k}" for k in range(300)]).to_csv(folder / "data.csv", index=False)
     result = dpdag(
         folder, "fit", "data.csv", "--out", "run", *CAM, "--one-hot", "--overwrite",
         "--forbid", "site:dose", "--json",
     )  # fmt: skip
     assert result.status == 0, result.stderr
     summary = json.loads(result.stdout)
+    assert summary["data"]["dropped"] == {"who": "text with 300 categories"}
     assert summary["data"]["encoded"] == {"site": ["site=south", "site=west"]}
     ends = {(edge["source"], edge["target"]) for edge in summary["edges"]}
     assert not ends & {("site=south", "dose"), ("site=west", "dose")}
@@ -105,6 +116,23 @@ def test_knowledge_from_options_and_files_holds(dpdag, folder, table):
     ends = {(e["source"], e["target"]) for e in json.loads(result.stdout)["edges"]}
     assert {("outcome", "age"), ("outcome", "dose")} <= ends
     assert not ends & {("age", "dose"), ("age", "outcome"), ("dose", "outcome")}
+
+
+def test_required_edges_are_marked(dpdag, folder, table):
+    result = dpdag(
+        folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--require", "outcome:age"
+    )
+    assert result.status == 0, result.stderr
+    marked = [line.split() for line in result.stdout.splitlines() if line.endswith("required")]
+    assert [words[:3] for words in marked] == [["outcome", "→", "age"]]
+    edges = json.loads((folder / "run" / "summary.json").read_text())["edges"]
+    assert [e["source"] for e in edges if e["required"]] == ["outcome"]
+
+
+def test_scales_are_described_without_advice_that_was_followed(dpdag, folder):
+    result = dpdag(folder, "fit", "Sachs", "--out", "run", *CAM)
+    assert "learned from standardised columns" in result.stdout
+    assert "standardise the columns" not in result.stdout
 
 
 def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder, table):
@@ -140,17 +168,67 @@ def test_models_predict_impute_and_draw_graphs(dpdag, folder, table):
     gaps = data.assign(more="text")[["more", "dose", "outcome", "age"]]  # any order, more columns
     gaps.loc[3, "dose"] = np.nan
     gaps.to_csv(folder / "gaps.tsv", sep="\t", index=False)
-    assert dpdag(folder, "impute", "run", "gaps.tsv", "--out", "filled.csv").status == 0
+    result = dpdag(folder, "impute", "run", "gaps.tsv", "--out", "filled.csv")
+    assert result.status == 0, result.stderr
     filled = pd.read_csv(folder / "filled.csv")
     learner = load(folder / "run" / "model")
-    np.testing.assert_allclose(filled, learner.impute(gaps[["outcome", "age", "dose"]]))
+    own = ["outcome", "age", "dose"]
+    assert list(filled) == ["more", "dose", "outcome", "age"]
+    assert (filled["more"] == "text").all()
+    np.testing.assert_allclose(filled[own], learner.impute(gaps[own]))
     assert np.isfinite(filled.loc[3, "dose"])
+    filled.to_csv(folder / "filled.csv", index=False)
+    assert dpdag(folder, "predict", "run", "filled.csv", "--out", "predicted.tsv").status == 0
+    predicted = pd.read_csv(folder / "predicted.tsv", sep="\t")
+    np.testing.assert_allclose(predicted, learner.predict(filled[own]))
 
     result = dpdag(folder, "sample", "run/model", "-k", 7, "--out", "dags.npz", "--seed", 1)
     assert result.status == 0, result.stderr
     with np.load(folder / "dags.npz") as drawn:
         np.testing.assert_array_equal(drawn["dags"], learner.sample_dags(7, 1))
         assert drawn["names"].tolist() == ["outcome", "age", "dose"]
+
+
+def test_a_table_is_filled_and_otherwise_as_it_came(dpdag, folder, table):
+    table = table.assign(one=1, none=np.nan, old=table["age"].to_numpy() > 60)
+    table = table[["none", "site", "dose", "one", "outcome", "old", "age"]]
+    table.loc[:9, "dose"] = np.nan
+    table.loc[5:14, "site"] = np.nan
+    table.to_csv(folder / "data.csv", index=False)
+    options = ("--one-hot", "--missing", "impute", *QUICK)
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", *options).status == 0
+    result = dpdag(folder, "impute", "run", "data.csv", "--out", "filled.csv")
+    assert "still missing: 'none' (300)\n" in result.stdout
+    filled = pd.read_csv(folder / "filled.csv")
+    assert filled.drop(columns="none").notna().all(axis=None)
+    assert set(filled["site"]) == {"north", "south", "west"}
+    pd.testing.assert_frame_equal(filled[table.notna()], table)
+    assert dpdag(folder, "predict", "run", "filled.csv", "--out", "p.csv").status == 0
+    refused = dpdag(folder, "predict", "run", "data.csv", "--out", "q.csv")
+    assert "misses values in 'site' (10), 'dose' (10); fill them first" in refused.stderr
+    refused = dpdag(folder, "impute", "run", "data.csv", "--out", "filled.npy")
+    assert (refused.status, "cannot hold text" in refused.stderr) == (2, True)
+
+
+def test_rows_are_drawn_under_interventions(dpdag, folder, table):
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM).status == 0
+    options = ("--do", "site=west", "--do", "age=60", "--seed", 3)
+    result = dpdag(folder, "sample", "run", "-k", 50, "--out", "rows.csv", *options)
+    assert result.status == 0, result.stderr
+    rows = pd.read_csv(folder / "rows.csv")
+    expected = load(folder / "run").sample(50, do={"site": "west", "age": 60}, random_state=3)
+    pd.testing.assert_frame_equal(rows, expected)
+    assert (rows[["site=south", "site=west", "age"]] == [0, 1, 60]).all(axis=None)
+
+
+def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
+    values = table[["age", "dose"]].to_numpy()
+    learner = VIDPDAG(mechanism="linear").fit(values)
+    learner.save(folder / "model")
+    np.save(folder / "values.npy", values)
+    result = dpdag(folder, "predict", "model", "values.npy", "--out", "p.npy")
+    assert (result.status, result.stderr) == (0, "")
+    np.testing.assert_allclose(np.load(folder / "p.npy"), learner.predict(values))
 
 
 def test_a_report_is_written_again_from_the_record(dpdag, folder):
@@ -201,6 +279,25 @@ def test_three_hundred_columns_are_learned(dpdag, folder):
     assert result.status == 0, result.stderr
     assert "100 rows × 300 columns" in result.stdout
     assert "Only 100 rows for 300 columns" in result.stdout
+    assert result.stderr.count("\n") == 1
+    assert "may take a quarter of an hour or more; --learner CAM" in result.stderr
+
+
+@pytest.mark.parametrize("module", ["typer", "torch"])
+def test_an_interrupted_import_is_quiet(own_process, folder, module):
+    (folder / f"{module}.py").write_text("import os; os.kill(os.getpid(), 2)")
+    process = own_process("list", "learners", extra={"PYTHONPATH": f"{folder}:{SOURCE}"})
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_help_needs_no_torch(own_process, folder):
+    (folder / "torch.py").write_text("raise RuntimeError('torch was imported')")
+    for arguments in (["--help"], ["fit", "--help"], ["--version"]):
+        process = own_process(*arguments, extra={"PYTHONPATH": f"{folder}:{SOURCE}"})
+        _, err = process.communicate()
+        assert (process.returncode, err) == (0, "")
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

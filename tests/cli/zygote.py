@@ -8,8 +8,12 @@ import json
 import os
 import resource
 import sys
+from importlib import import_module
 
 from dpdag.cli import main
+
+for part in ("cli.app", "cli.answers", "cli.options", "cli.summary", "reports"):
+    import_module(f"dpdag.{part}")
 
 
 def run(command: dict) -> None:

@@ -41,6 +41,23 @@ def test_learner_is_deterministic_acyclic_and_keeps_names(learner) -> None:
         assert position[i] < position[j]
 
 
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_frames_are_answered_with_frames_and_arrays_with_arrays(learner) -> None:
+    X = table()
+    rows = X.head(7).set_axis(list("stuvwxy"))
+    model = learner.fit(X)
+    more = rows.assign(site="north", one=1.0)[["site", "c", "one", "a", "b"]]
+    for answer in (model.predict, model.impute, lambda R: model.counterfactual(R, {"a": 1.0})):
+        pd.testing.assert_frame_equal(answer(more), answer(rows))
+        assert list(answer(rows).index) == list(rows.index)
+        assert list(answer(rows)) == ["c", "a", "b"]
+    assert model.score(more) == model.score(rows)
+    assert list(model.sample(2)) == ["c", "a", "b"]
+    unnamed = learner.fit(X.to_numpy())
+    assert isinstance(unnamed.predict(X.to_numpy()), np.ndarray)
+    assert isinstance(unnamed.sample(2), np.ndarray)
+
+
 @pytest.mark.parametrize("learner", LEARNERS[:3], ids=str)
 def test_learner_commutes_with_relabelling_and_rescaling(learner) -> None:
     X = table()

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from dpdag.datasets import one_hot, text_columns, uninformative
+from dpdag.datasets import decoded, floats, one_hot, text_columns, uninformative
 from dpdag.ops.columns import refuse_degenerate
 
 
@@ -15,6 +15,22 @@ def test_categories_become_columns_in_place():
     assert list(table) == ["a", "sex=m", "b"]
     np.testing.assert_array_equal(table["sex=m"], [1.0, np.nan, 0.0])
     assert text_columns(table) == []
+
+
+def test_categories_come_back_where_it_is_clear_which():
+    site = pd.Series(["A", "C", None, None])
+    columns = pd.DataFrame({"site=B": [0.0, 0, 0, 1], "site=C": [0.0, 1, 0, 0]})
+    assert decoded(site, columns).tolist() == ["A", "C", "A", "B"]
+    unclear = decoded(site.replace("C", "D"), columns)  # A and D have no column
+    assert unclear.isna().tolist() == [False, False, True, False]
+
+
+def test_all_kinds_of_numbers_become_floats():
+    frame = pd.DataFrame({"k": pd.array([1, None], "Int64"), "yes": [True, False], "who": "x"})
+    kinds = floats(frame).dtypes.astype(str).tolist()
+    assert kinds[:2] == ["float64", "float64"]
+    assert text_columns(floats(frame)) == ["who"]
+    assert np.isnan(floats(frame).loc[1, "k"])
 
 
 def test_what_is_left_is_what_learners_accept():

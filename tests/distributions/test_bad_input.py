@@ -23,7 +23,7 @@ from dpdag.distributions import EdgeDistribution, GumbelSinkhorn, GumbelTopK
         ({"knowledge": Knowledge(forbidden=[("a", "b")])}, "Unknown node 'a' in 'knowledge'"),
         (
             {"knowledge": Knowledge(forbidden=[("PKA", "ERK")]), "names": ["PKA", "Erk", "Akt"]},
-            "Unknown node 'ERK' in 'knowledge'. Known: PKA, Erk, Akt",
+            "Unknown node 'ERK' in 'knowledge'. Did you mean 'Erk'? Known: PKA, Erk, Akt",
         ),
         ({"names": ["a"], "knowledge": Knowledge()}, "'names' must have 3 entries"),
         (

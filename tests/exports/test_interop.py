@@ -32,7 +32,7 @@ def test_dowhy_answers_with_our_mechanisms(learner: CAM, data: pd.DataFrame) -> 
     assert isinstance(model, gcm.StructuralCausalModel)
     parents = data[["a", "b"]].to_numpy()
     theirs = model.causal_mechanism("c").prediction_model.predict(parents).ravel()
-    np.testing.assert_allclose(theirs, learner.predict(data)[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(theirs, learner.predict(data)["c"], rtol=1e-9)
 
     rows = data.head(5)
     theirs = gcm.counterfactual_samples(model, {"b": lambda b: 3.5}, observed_data=rows)

@@ -68,16 +68,14 @@ def test_answers_are_in_original_units(fitted: VIDPDAG) -> None:
     holes = X.copy()
     holes.loc[3, "middle"] = np.nan
     filled = fitted.impute(holes)
-    assert filled[3, 3] == pytest.approx(predicted[3, 3])
-    known = holes.notna().to_numpy()
-    np.testing.assert_array_equal(filled[known], X.to_numpy()[known])
+    assert filled.loc[3, "middle"] == pytest.approx(predicted.loc[3, "middle"])
+    pd.testing.assert_frame_equal(filled[holes.notna()], holes)
     drawn = fitted.sample(500, do={"cause": 2.0}, random_state=0)
-    np.testing.assert_allclose(drawn[:, 1], 2.0)
-    assert drawn[:, 3].mean() > X["middle"].mean() + 0.5 * X["middle"].std()
+    np.testing.assert_allclose(drawn["cause"], 2.0)
+    assert drawn["middle"].mean() > X["middle"].mean() + 0.5 * X["middle"].std()
     other = fitted.counterfactual(X, do={"other": 0.0})
-    np.testing.assert_allclose(
-        other[:, [0, 1, 3]], X.to_numpy()[:, [0, 1, 3]], rtol=1e-5, atol=1e-6
-    )
+    rest = ["effect", "cause", "middle"]
+    np.testing.assert_allclose(other[rest], X[rest], rtol=1e-5, atol=1e-6)
 
 
 def test_same_seed_same_result_and_global_state_untouched() -> None:
@@ -302,6 +300,10 @@ def test_bad_data_are_named() -> None:
         (X.assign(cause=1.0), r"\['cause'\]"),
         (X.assign(copy=X["cause"]), "copy"),
         (X.assign(cause="high"), r"\['cause'\]"),
+        (
+            X.assign(cause="high", other=np.nan),
+            r"\['cause'\] do not .*one_hot.* NaN in columns \['other'\].*missing='impute'",
+        ),
         (X[["cause"]], "feature"),
         (X.head(2), "sample"),
     ]
@@ -313,12 +315,16 @@ def test_bad_data_are_named() -> None:
 def test_wrong_columns_and_unfitted_models_are_refused(fitted: VIDPDAG) -> None:
     with pytest.raises(ValueError, match="feature names"):
         fitted.predict(table().rename(columns={"cause": "reason"}))
+    with pytest.raises(ValueError, match=r"^The feature names .*\n.*\n- site"):
+        fitted.predict(table().drop(columns="cause").assign(site="north"))
     with pytest.raises(NotFittedError):
         VIDPDAG().predict(table())
     with pytest.raises(NotFittedError):
         VIDPDAG().sample_dags(3)
     with pytest.raises(ValueError, match=r"Unknown column 'cuase' in 'do'"):
         fitted.sample(3, do={"cuase": 1.0})
+    with pytest.raises(ValueError, match=r"'CAUSE' in 'do'. Did you mean 'cause'\?"):
+        fitted.sample(3, do={"CAUSE": 1.0})
 
 
 def test_more_nodes_than_memory_are_refused_before_starting() -> None:

@@ -1,5 +1,15 @@
 """The command line: parses, calls, prints."""
 
-from .app import app, main
+import sys
+from typing import NoReturn
 
-__all__ = ["app", "main"]
+__all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """Run a command; see :func:`dpdag.cli.app.main`."""
+    try:
+        from .app import main as run
+    except KeyboardInterrupt:  # already while importing
+        sys.exit(130)
+    run()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
-import pandas as pd
 import typer
 
-from ..learners import DAGLearner, load
 from .fit import DataArgument, DecimalOption, EncodingOption, OverwriteOption, SeparatorOption
-from .output import new_file
-from .table import Reading, matching
 
 __all__ = ["impute", "predict", "sample"]
 
@@ -29,93 +25,80 @@ OutOption = Annotated[
 
 def sample(
     model: ModelArgument,
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .npz.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many graphs.")] = 100,
-    seed: Annotated[int, typer.Option(help="Same seed, same graphs.")] = 0,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="File to write: .npz for graphs, .csv and such for rows."),
+    ],
+    k: Annotated[int, typer.Option("-k", min=1, help="How many graphs or rows.")] = 100,
+    do: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Rows with a column set to a value; repeatable."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same draws.")] = 0,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Draw graphs from the posterior of a model.
+    """Draw graphs from the posterior of a model, or rows of data from its learned functions.
 
-    The file holds 'dags' (k, n, n), where dags[s, i, j] = 1 means i → j, and 'names' (n,).
+    A .npz file holds 'dags' (k, n, n), where dags[s, i, j] = 1 means i → j, and 'names' (n,).
 
-    [bold]Example[/]
+    [bold]Examples[/]
 
       dpdag sample run/ -k 100 --out dags.npz
+
+      dpdag sample run/ -k 1000 --do PKC=50 --out rows.csv
     """
-    learner: Any = _model(model)
-    if not hasattr(learner, "sample_dags"):
-        kind = type(learner).__name__
-        raise ValueError(f"{model} was fitted by {kind}, which has no posterior over graphs.")
-    if out.suffix != ".npz":
-        raise ValueError(f"{out} must end in .npz.")
-    with new_file(out, overwrite=overwrite) as partial:
-        names = np.array(_names(learner), dtype=np.str_)
-        np.savez_compressed(partial, dags=learner.sample_dags(k, seed).astype(np.int8), names=names)
-    typer.echo(f"{k} graphs in {out}")
+    from . import answers
+
+    learner = answers.load(model)
+    if out.suffix == ".npz":
+        if do:
+            raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
+        answers.write_graphs(learner, k, seed, out, overwrite=overwrite)
+        return
+    rows = answers.drawn(learner, k, answers.interventions(do or []), seed)
+    answers.write(rows, out, overwrite=overwrite)
 
 
-def predict(
-    model: ModelArgument,
-    data: DataArgument,
-    out: OutOption,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = ".",
-    encoding: EncodingOption = "utf-8",
-    overwrite: OverwriteOption = False,
-) -> None:
-    """Predict every column from its learned causes.
+def _answering(name: str, words: str) -> Callable[..., None]:
+    """The command ``name``, which writes what a model answers about a table."""
+
+    def command(
+        model: ModelArgument,
+        data: DataArgument,
+        out: OutOption,
+        separator: SeparatorOption = None,
+        decimal: DecimalOption = ".",
+        encoding: EncodingOption = "utf-8",
+        overwrite: OverwriteOption = False,
+    ) -> None:
+        from . import answers
+        from .table import Reading, read
+
+        table = read(data, Reading(separator, decimal, encoding))
+        answer = answers.ANSWERS[name](answers.load(model), table)
+        answers.write(answer, out, overwrite=overwrite)
+
+    command.__name__, command.__doc__ = name, words
+    return command
+
+
+predict = _answering(
+    "predict",
+    """Predict every column that was learned from, from its learned causes.
 
     [bold]Example[/]
 
       dpdag predict run/ new.csv --out predicted.csv
-    """
-    learner = _model(model)
-    frame = matching(data, Reading(separator, decimal, encoding), _names(learner))
-    gaps = [str(name) for name in frame if frame[name].isna().any()]
-    if gaps:
-        raise ValueError(f"{data} misses values in {gaps}; fill them first with 'dpdag impute'.")
-    _write(learner.predict(frame), frame, out, overwrite=overwrite)
+    """,
+)
+impute = _answering(
+    "impute",
+    """Fill missing values from the learned causes; all else stays as it is.
 
-
-def impute(
-    model: ModelArgument,
-    data: DataArgument,
-    out: OutOption,
-    separator: SeparatorOption = None,
-    decimal: DecimalOption = ".",
-    encoding: EncodingOption = "utf-8",
-    overwrite: OverwriteOption = False,
-) -> None:
-    """Fill missing values from the learned causes; other values are untouched.
+    Columns that were not learned from are passed on.
 
     [bold]Example[/]
 
       dpdag impute run/ gaps.csv --out filled.csv
-    """
-    learner = _model(model)
-    frame = matching(data, Reading(separator, decimal, encoding), _names(learner))
-    _write(learner.impute(frame), frame, out, overwrite=overwrite)
-
-
-def _model(folder: Path) -> DAGLearner:
-    return load(folder / "model" if (folder / "model").is_dir() else folder)
-
-
-def _names(learner: DAGLearner) -> list[str]:
-    names = getattr(learner, "feature_names_in_", None)
-    return [f"x{k}" for k in range(learner.n_features_in_)] if names is None else list(names)
-
-
-def _write(values: Any, like: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
-    frame = pd.DataFrame(values, columns=like.columns)
-    writers: dict[str, Any] = {
-        ".csv": lambda file: frame.to_csv(file, index=False),
-        ".tsv": lambda file: frame.to_csv(file, index=False, sep="\t"),
-        ".parquet": lambda file: frame.to_parquet(file),
-        ".npy": lambda file: np.save(file, frame.to_numpy()),
-    }
-    if out.suffix not in writers:
-        raise ValueError(f"{out} must end in {', '.join(writers)}; got {out.suffix!r}.")
-    with new_file(out, overwrite=overwrite) as partial:
-        writers[out.suffix](partial)
-    typer.echo(f"{frame.shape[0]} rows × {frame.shape[1]} columns in {out}")
+    """,
+)

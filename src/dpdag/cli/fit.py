@@ -7,19 +7,17 @@ import time
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from .. import datasets
-from ..experiments import RunRecord, describe
-from ..learners import LEARNERS, DAGLearner
-from ..reports import write_report
-from . import summary
-from .options import build, known, settings
 from .output import new_folder
-from .table import Reading, Table, load
+
+if TYPE_CHECKING:
+    from ..experiments import RunRecord
+    from ..learners import DAGLearner
+    from .table import Table
 
 __all__ = ["fit"]
 
@@ -47,10 +45,14 @@ class Missing(StrEnum):
 
 
 def _learners(incomplete: str) -> list[str]:
+    from ..learners import LEARNERS
+
     return [name for name in LEARNERS if name.lower().startswith(incomplete.lower())]
 
 
 def _data(incomplete: str) -> list[str]:
+    from .. import datasets
+
     names = [name for name in datasets.available() if name.startswith(incomplete)]
     return names + sorted(map(str, Path().glob(f"{incomplete}*")))
 
@@ -114,6 +116,10 @@ def fit(
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
 ) -> None:
     """Learn a causal graph from a table, and write graph, model and report to a folder."""
+    from . import summary
+    from .options import build, known, settings
+    from .table import Reading, load
+
     if drop_text and one_hot:
         raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
     text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
@@ -141,14 +147,19 @@ fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
 
 
 def _learn(model: DAGLearner, table: Table) -> RunRecord:
-    """Fit, with a sign of life on a terminal."""
+    """Fit, with a sign of life on a terminal and a warning where it takes long."""
+    from ..experiments import describe
+
     console = Console(stderr=True)
     name, (rows, columns) = type(model).__name__, table.frame.shape
     message = f"Learning from {rows} rows × {columns} columns with {name} …"
-    if columns > MANY_COLUMNS:
-        message += " (many columns: long; --learner CAM --set n_bootstrap=0 is quicker)"
-    own_bar = hasattr(model, "verbose")
-    if own_bar and console.is_terminal:
+    many, own_bar = columns >= MANY_COLUMNS, hasattr(model, "verbose")
+    if many and own_bar:  # 1 to 9 minutes of CPU time were seen with 1000 rows
+        message += (
+            " (so many columns may take a quarter of an hour or more; "
+            "--learner CAM --set n_bootstrap=0 takes seconds)"
+        )
+    if own_bar and (many or console.is_terminal):
         console.print(message, soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message):
@@ -157,6 +168,8 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
 
 
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:
+    from ..reports import write_report
+
     edges = model.to_edges().reindex(columns=["source", "target", "score", "probability"])
     edges.to_csv(folder / "edges.csv", index=False)
     model.to_graphml(folder / "graph.graphml")
@@ -171,6 +184,8 @@ def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
     if as_json:
         typer.echo(_json(found))
         return
+    from . import summary
+
     console = Console()
     summary.show(found, console=console)
     console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)

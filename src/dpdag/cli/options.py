@@ -120,9 +120,13 @@ def _edge(word: str, columns: Sequence[str]) -> tuple[str, str]:
     certain = [pair for pair in pairs if set(pair) <= set(columns)]
     if len(certain) == 1 or len(pairs) == 1:
         return (certain or pairs)[0]
+    way_out = (
+        "Repeat the option for every edge."
+        if "," in word
+        else "For names with colons use a file with --knowledge."
+    )
     raise ValueError(
-        f"An edge is given as source:target, with names of columns; got {word!r}. "
-        "For names with colons use a file with --knowledge."
+        f"An edge is given as source:target, with names of columns; got {word!r}. {way_out}"
     )
 
 

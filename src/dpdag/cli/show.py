@@ -13,10 +13,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from .. import datasets
-from ..experiments import RunRecord
-from ..learners import LEARNERS
-from ..reports import write_report
 from .output import new_file
 
 __all__ = ["list_parts", "report"]
@@ -42,6 +38,9 @@ def report(
 
       dpdag report run/
     """
+    from ..experiments import RunRecord
+    from ..reports import write_report
+
     if not run.is_dir():
         raise FileNotFoundError(f"{run} does not exist or is not a folder; run 'dpdag fit' first.")
     record = RunRecord.load(run / "record.json")
@@ -73,11 +72,15 @@ def list_parts(
 
 
 def _learners() -> dict[str, str]:
+    from ..learners import LEARNERS
+
     documents = {name: inspect.getdoc(kind) or "" for name, kind in LEARNERS.items()}
     return {name: text.partition("\n")[0] for name, text in documents.items()}
 
 
 def _datasets() -> dict[str, str]:
+    from .. import datasets
+
     said = {
         "ER": "{n} nodes, {m} edges at random, functions from a Gaussian process",
         "SF": "{n} nodes, {m} edges with hubs, functions from a Gaussian process",

@@ -24,6 +24,8 @@ SHOWN = 15
 def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
     """The content of ``summary.json``."""
     edges = learner.to_edges()
+    known = learner.knowledge.required if learner.knowledge else ()
+    edges["required"] = [ends in known for ends in zip(edges["source"], edges["target"])]
     found: dict[str, Any] = {
         "dpdag": __version__,
         "learner": record.learner,
@@ -68,7 +70,7 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     if found["diagnostics"]["sortability"]:
         print_(
             f"[bold]Scales[/]    {escape(found['diagnostics']['sortability'])} "
-            "(Along the learned graph; columns were standardised before learning.)"
+            "(Along the learned graph; dpdag itself learned from standardised columns.)"
         )
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
     print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
@@ -89,9 +91,11 @@ def _grid(edges: list[dict[str, Any]]) -> Grid:
     grid.add_column("")
     grid.add_column("effect", overflow="fold")
     grid.add_column(word, justify="right")
+    grid.add_column("")
     for edge in edges[:SHOWN]:
         strength = f"{edge[word]:.3f}" if word == "probability" else f"{edge[word]:.4g}"
-        grid.add_row(escape(str(edge["source"])), "→", escape(str(edge["target"])), strength)
+        ends = [escape(str(edge[end])) for end in ("source", "target")]
+        grid.add_row(ends[0], "→", ends[1], strength, "required" if edge["required"] else "")
     return grid
 
 

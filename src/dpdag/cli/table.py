@@ -10,11 +10,10 @@ from typing import Any
 import pandas as pd
 
 from .. import datasets
-from ..datasets.preparation import encoded
 from ..registry import suggest
 from ..seeding import numpy_generator
 
-__all__ = ["Reading", "Table", "load", "matching"]
+__all__ = ["Reading", "Table", "filled", "gaps", "load", "matching", "read"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
@@ -72,7 +71,10 @@ def load(
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
     """
-    table = _informative(_without_text(_read(data, reading), text))
+    whole = read(data, reading)
+    whole = replace(whole, frame=datasets.floats(whole.frame))
+    table = _informative(_without_text(whole, text))
+    _refuse(whole, table, text=text, missing=missing)
     table = _complete(table, missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
@@ -80,20 +82,20 @@ def load(
     return table
 
 
-def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
-    """The columns that a model was fitted to, in its order, from a file with these or more."""
-    frame = _read(data, reading).frame
+def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
+    """The columns that a model was fitted to, in its order, from a table with these or more."""
+    data, frame = table.source, table.frame
     columns = {}
     for name in map(str, names):
         variable, equals, level = name.rpartition("=")
         if name in frame:
             columns[name] = frame[name]
         elif equals and variable in frame:
-            columns[name] = encoded(frame[variable], level)
+            columns[name] = datasets.encoded(frame[variable], level)
         else:
             hint = suggest(name, [str(other) for other in frame])
             raise ValueError(f"{data} lacks the column {name!r} of the model.{hint}")
-    found = pd.DataFrame(columns)
+    found = datasets.floats(pd.DataFrame(columns))
     text = datasets.text_columns(found)
     if text:
         raise ValueError(
@@ -102,9 +104,22 @@ def matching(data: str, reading: Reading, names: Sequence[Any]) -> pd.DataFrame:
     return found
 
 
-def _read(data: str, reading: Reading) -> Table:
+def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """A table with its gaps filled from a model's columns, all else as it is."""
+    new = {}
+    for name in frame.columns[frame.isna().any()]:
+        levels = [column for column in own if str(column).rpartition("=")[0] == name]
+        if name in own:
+            new[name] = own[name]
+        elif levels:
+            new[name] = datasets.decoded(frame[name], own[levels])
+    return frame.assign(**new)
+
+
+def read(data: str, reading: Reading) -> Table:
+    """A file, or a data set by name, as it is."""
     file = Path(data)
-    if not file.exists() and not file.name.lower().endswith(FILE_ENDINGS):
+    if not file.is_file() and not file.name.lower().endswith(FILE_ENDINGS):
         try:
             known = datasets.load(data)
         except ValueError:
@@ -117,6 +132,7 @@ def _read(data: str, reading: Reading) -> Table:
     frame = datasets.read(
         file,
         text="keep",
+        cast=False,
         separator=reading.separator,
         decimal=reading.decimal,
         encoding=reading.encoding,
@@ -132,26 +148,41 @@ def _read(data: str, reading: Reading) -> Table:
 
 def _without_text(table: Table, text: str) -> Table:
     columns = datasets.text_columns(table.frame)
-    if not columns:
-        return table
-    if text == "drop":
-        dropped = dict.fromkeys(columns, "text")
+    if text != "one-hot":
+        dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
         return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
-    if text == "one-hot":
-        many = [name for name in columns if table.frame[name].nunique() > MAX_LEVELS]
-        if many:
-            raise ValueError(
-                f"{table.source} has more than {MAX_LEVELS} categories in "
-                f"{_examples(table.frame, many)}; drop them with --drop-text instead of --one-hot."
-            )
-        frame, new = datasets.one_hot(table.frame, columns)
-        return replace(table, frame=frame, encoded=new)
-    decimal = table.frame[columns].map(_has_comma).any(axis=None)
-    raise ValueError(
-        f"{table.source} has text in {_examples(table.frame, columns)}; leave such columns out "
-        "with --drop-text or turn categories into 0/1 columns with --one-hot."
-        + (" For numbers like 1,5 add --decimal ','." if decimal else "")
-    )
+    levels = {name: table.frame[name].nunique() for name in columns}
+    many = {name: f"text with {n} categories" for name, n in levels.items() if n > MAX_LEVELS}
+    few = [name for name in columns if name not in many]
+    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), few)
+    return replace(table, frame=frame, dropped=many, encoded=new)
+
+
+def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
+    """Name all columns that need a decision, and the ways out, at once."""
+    frame = whole.frame.drop(columns=[name for name in table.dropped if name in whole.frame])
+    columns, holes = datasets.text_columns(frame), gaps(frame)
+    reasons = []
+    if columns and text == "refuse":
+        reasons.append(
+            f"has text in {_examples(frame, columns)}; leave such columns out with --drop-text or "
+            "turn categories into 0/1 columns with --one-hot."
+        )
+        if frame[columns].map(_has_comma).any(axis=None):
+            reasons[-1] += " For numbers like 1,5 add --decimal ','."
+    if holes and missing == "error":
+        reasons.append(
+            f"misses values in {holes}; fill them while learning with --missing impute or leave "
+            "such rows out with --missing drop."
+        )
+    if reasons:
+        raise ValueError(f"{whole.source} {' It also '.join(reasons)}")
+
+
+def gaps(frame: pd.DataFrame) -> str:
+    """Columns with missing values and how many; nothing where there are none."""
+    counts = frame.isna().sum()
+    return _some([f"{str(name)!r} ({count})" for name, count in counts.items() if count])
 
 
 def _informative(table: Table) -> Table:
@@ -162,20 +193,13 @@ def _informative(table: Table) -> Table:
 
 
 def _complete(table: Table, missing: str) -> Table:
-    counts = table.frame.isna().sum()
-    counts = counts[counts > 0]
-    if counts.empty or missing == "impute":
+    where = gaps(table.frame)
+    if not where or missing == "impute":
         return table
-    where = _some([f"{str(name)!r} ({count})" for name, count in counts.items()])
-    if missing == "drop":
-        frame = table.frame.dropna(ignore_index=True)
-        lost = len(table.frame) - len(frame)
-        note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
-        return replace(table, frame=frame, notes=[*table.notes, note])
-    raise ValueError(
-        f"{table.source} misses values in {where}; fill them while learning with "
-        "--missing impute or leave such rows out with --missing drop."
-    )
+    frame = table.frame.dropna(ignore_index=True)
+    lost = len(table.frame) - len(frame)
+    note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
+    return replace(table, frame=frame, notes=[*table.notes, note])
 
 
 def _check_rows(table: Table) -> None:

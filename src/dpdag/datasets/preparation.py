@@ -10,14 +10,25 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["one_hot", "text_columns", "uninformative"]
+__all__ = ["decoded", "encoded", "floats", "one_hot", "text_columns", "uninformative"]
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
     """Columns that hold no numbers."""
     import pandas as pd
 
-    return [name for name in _names(frame) if not pd.api.types.is_numeric_dtype(frame[name])]
+    kinds = pd.api.types
+    return [
+        name
+        for name in _names(frame)
+        if not kinds.is_numeric_dtype(frame[name]) or kinds.is_complex_dtype(frame[name])
+    ]
+
+
+def floats(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with every column of numbers as floating point, missing ones NaN."""
+    text = set(text_columns(frame))
+    return frame.astype({name: np.float64 for name in frame.columns if name not in text})
 
 
 def one_hot(
@@ -53,6 +64,27 @@ def one_hot(
 def encoded(values: pd.Series, level: str) -> pd.Series:
     """1 where a value is the category ``level``, 0 where another, NaN where missing."""
     return (values.astype(str) == level).astype(np.float64).where(values.notna())
+
+
+def decoded(values: pd.Series, columns: pd.DataFrame) -> pd.Series:
+    """Fill missing categories by the column "variable=category" that is 1.
+
+    Where none is, by the one category of ``values`` without a column; if there are several, the
+    gap stays.
+
+    Example:
+        >>> import pandas as pd
+        >>> site = pd.Series(["A", "B", None, None])
+        >>> columns = pd.DataFrame({"site=B": [0, 1, 1, 0], "site=C": [0, 0, 0, 0]})
+        >>> decoded(site, columns).tolist()
+        ['A', 'B', 'B', 'A']
+    """
+    levels = [str(name).rpartition("=")[2] for name in columns]
+    others = set(values.dropna().astype(str)) - set(levels)
+    first = others.pop() if len(others) == 1 else None
+    which = columns.to_numpy() > 0.5  # (rows, levels)
+    said = np.where(which.any(1), np.array(levels, dtype=object)[which.argmax(1)], first)
+    return values.where(values.notna(), said)
 
 
 def uninformative(frame: pd.DataFrame) -> dict[str, str]:

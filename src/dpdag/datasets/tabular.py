@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .preparation import floats, text_columns
 from .record import default_names
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def read(
     path: str | Path,
     *,
     text: str = "refuse",
+    cast: bool = True,
     separator: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
@@ -38,6 +40,7 @@ def read(
     Arguments:
         path: File ending in .csv, .tsv, .parquet or .npy.
         text: "refuse" columns that hold no numbers, or "keep" them as they are.
+        cast: Turn whole numbers and truth values into floating point too.
         separator: What stands between columns; found in the header when None.
         decimal: What stands before the fraction of a number.
         encoding: Of the text, such as "latin-1".
@@ -67,7 +70,8 @@ def read(
         raise ValueError(f"{file} must end in .csv, .tsv, .parquet or .npy; got {kind!r}.")
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file.")
-    return _numeric(readers[kind](file), file, refuse_text=text == "refuse")
+    frame = _checked(readers[kind](file), file, refuse_text=text == "refuse")
+    return floats(frame) if cast else frame
 
 
 def _text(file: Path, *, separators: Sequence[str], decimal: str, encoding: str) -> pd.DataFrame:
@@ -166,21 +170,23 @@ def _npy(file: Path) -> pd.DataFrame:
     return pd.DataFrame(values, columns=default_names(values.shape[1]))
 
 
-def _numeric(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFrame:
+def _checked(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
     _check_names(names, file)
     if 0 in frame.shape:
         raise ValueError(f"{file} has no data: {frame.shape[0]} rows, {frame.shape[1]} columns.")
-    text = [name for name, kind in zip(names, frame.dtypes) if not _is_numeric(kind)]
-    if text and refuse_text:
-        raise ValueError(f"{file} must hold numbers only; drop or encode the columns {text}.")
-    kept = [name for name in names if name not in set(text)]
     frame = frame.set_axis(names, axis=1)
-    numbers = frame.astype(dict.fromkeys(kept, np.float64))
-    infinite = [name for name in kept if np.isinf(numbers[name]).any()]
+    text = text_columns(frame)
+    if text and refuse_text:
+        raise ValueError(
+            f"{file} must hold numbers only; drop or encode the columns {text} "
+            "(text='keep' reads them, datasets.one_hot encodes them)."
+        )
+    numbers = floats(frame).drop(columns=text)
+    infinite = [name for name in numbers if np.isinf(numbers[name]).any()]
     if infinite:
         raise ValueError(f"{file} has infinite values in the columns {infinite}.")
-    return numbers
+    return frame
 
 
 def _check_names(names: Sequence[str], file: Path) -> None:
@@ -193,12 +199,6 @@ def _check_names(names: Sequence[str], file: Path) -> None:
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
         raise ValueError(f"{file} has the column names {twice} more than once.")
-
-
-def _is_numeric(kind: Any) -> bool:
-    import pandas as pd
-
-    return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind)
 
 
 def _line(error: Exception) -> str:

@@ -137,7 +137,8 @@ def _separable(graph: NDArray[np.bool_]) -> list[list[int]]:  # (n, n)
 
 def _predict(learner: DAGLearner, rows: Array) -> Array:
     names = getattr(learner, "feature_names_in_", None)
-    return learner.predict(rows if names is None else pd.DataFrame(rows, columns=names))
+    table = rows if names is None else pd.DataFrame(rows, columns=names)
+    return np.asarray(learner.predict(table))
 
 
 def _thinned(values: Array, limit: int) -> Array:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -21,14 +20,14 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
-from ..registry import suggest
-from ..scm import Mechanisms, MonotoneColumns, StructuralModel
+from ..scm import Categories, Mechanisms, MonotoneColumns, StructuralModel
 from ..scm.plot import draw_graph
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
 from .exporting import GraphExports
+from .interventions import interventions
 from .storage import save_learner
-from .validation import validated
+from .validation import Rows, fitted_columns, like_input, validated
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -58,6 +57,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`, and
     :meth:`_mechanisms` where the functions it learned should answer questions. It may have the
     parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
+
+    Answers about a DataFrame are DataFrames, of which columns that were not fitted are ignored;
+    answers about an array are arrays.
 
     Attributes:
         edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
@@ -94,40 +96,47 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     # What the fitted model answers -----------------------------------------------------------
 
-    def predict(self, X: Any) -> Array:  # (m, n) -> (m, n)
+    def predict(self, X: Any) -> Rows:  # (m, n) -> (m, n)
         """Every column's value from its learned parents; roots get their mean."""
-        model = self._fitted()
-        return self._original(model.predict(self._model_units(self._validate(X, reset=False))))
+        model, X = self._fitted(), fitted_columns(self, X)
+        x = self._model_units(self._validate(X, reset=False))
+        return like_input(self._original(model.predict(x)), X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
         model = self._fitted()
-        values = self._validate(X, reset=False)
+        values = self._validate(fitted_columns(self, X), reset=False)
         density = model.log_likelihood(self._model_units(values)).mean()
         if self.columns_ is not None:  # of the columns themselves, not of their images
             density = density + self.columns_.log_slope(self._standard_units(values)).mean()
         return float(density)
 
-    def impute(self, X: Any) -> Array:  # (m, n) with NaN -> (m, n)
+    def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
-        model = self._fitted()
+        model, X = self._fitted(), fitted_columns(self, X)
         values = validated(self, X, reset=False)
-        filled = self._original(model.impute(self._model_units(values)))
-        return np.where(np.isnan(values), filled, values)
+        filled = self._settled(model.impute(self._model_units(values)))
+        return like_input(np.where(np.isnan(values), filled, values), X)
 
     def sample(
-        self, n_samples: int = 1, do: Mapping[Any, float] | None = None, random_state: Any = None
-    ) -> Array:  # -> (n_samples, n)
-        """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``."""
+        self, n_samples: int = 1, do: Mapping[Any, Any] | None = None, random_state: Any = None
+    ) -> Rows:  # -> (n_samples, n)
+        """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``.
+
+        Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
+        ``do={"site": "B"}`` sets both.
+        """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
-        return self._original(model.sample(n_samples, do=self._do(do), generator=generator))
+        rows = self._settled(model.sample(n_samples, do=self._do(do), generator=generator))
+        names = getattr(self, "feature_names_in_", None)
+        return rows if names is None else pd.DataFrame(rows, columns=names)
 
-    def counterfactual(self, X: Any, do: Mapping[Any, float]) -> Array:  # (m, n) -> (m, n)
+    def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
-        model = self._fitted()
+        model, X = self._fitted(), fitted_columns(self, X)
         x = self._model_units(self._validate(X, reset=False))
-        return self._original(model.counterfactual(x, do=self._do(do)))
+        return like_input(self._settled(model.counterfactual(x, do=self._do(do))), X)
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:
@@ -212,9 +221,11 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.adjacency_ = adjacency.numpy().astype(int)
         self.causal_order_ = order.numpy()
         self.history_ = pd.DataFrame(solution.history)
+        values = x * torch.from_numpy(self.scale_) + torch.from_numpy(self.location_)
         x = x if self.columns_ is None else self.columns_(x)
         mechanisms = self._mechanisms(x, adjacency)
-        self.model_ = StructuralModel(adjacency, mechanisms, residuals=x - mechanisms(x))
+        categories = Categories.named(self._names(x.shape[1]), values, x)
+        self.model_ = StructuralModel(adjacency, mechanisms, x - mechanisms(x), categories)
 
     # Units and names -------------------------------------------------------------------------
 
@@ -238,21 +249,21 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         x = x if self.columns_ is None else self.columns_.inverse(x)
         return x.numpy() * self.scale_ + self.location_
 
-    def _do(self, do: Mapping[Any, float] | None) -> dict[int, float]:
+    def _settled(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
+        """Back from the model's units, 0/1 columns exactly so."""
+        values = self._original(x)
+        binary = [k for group in self.model_.categories.groups for k in group]
+        values[:, binary] = values[:, binary].round()
+        return values
+
+    def _do(self, do: Mapping[Any, Any] | None) -> dict[int, float]:
         """Interventions by column index, in the model's units."""
-        position = {name: k for k, name in enumerate(self._names(self.n_features_in_))}
-        held: dict[int, float] = {}
-        for name, value in (do or {}).items():
-            if name not in position:
-                known = [str(other) for other in position]
-                raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
-            k = position[name]
-            if not isinstance(value, Real) or not np.isfinite(float(value)):
-                raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
-            row = np.array(self.location_, dtype=float)
-            row[k] = value
-            held[k] = float(self._model_units(row[None])[0, k])
-        return held
+        names, groups = self._names(self.n_features_in_), self.model_.categories.groups
+        values = interventions(do, names, groups)
+        row = np.array(self.location_, dtype=float)
+        row[list(values)] = list(values.values())
+        x = self._model_units(row[None])[0]
+        return {k: float(x[k]) for k in values}
 
 
 def _rank_first(scores: Tensor, kept: Tensor) -> Tensor:  # (n, n), (n, n) bool -> (n, n)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ..seeding import torch_generator
-from .base import DAGLearner
+from .base import Array, DAGLearner
 from .validation import like_input, refuse_empty, validated
 
 __all__ = ["fit_with_holes"]
@@ -21,7 +21,7 @@ def fit_with_holes(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> No
     """Alternate between learning from filled data and drawing the holes from what was learned.
 
     A hole is drawn from its learned parents and the noise of its column, so that filling in adds
-    no certainty that the data do not have; the first time it is the mean of its column.
+    no certainty that the data do not have; the first time it is the usual value of its column.
 
     Arguments:
         fit: Fits the learner to data without holes.
@@ -29,12 +29,18 @@ def fit_with_holes(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> No
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
     holes = np.isnan(values)
     refuse_empty(holes, learner._names(values.shape[1]))
-    filled = np.where(holes, np.nanmean(values, axis=0), values)
+    filled = np.where(holes, [_usual(column[~np.isnan(column)]) for column in values.T], values)
     for draw in range(_ROUNDS if holes.any() else 0):
         fit(like_input(filled, X))
         x = learner._model_units(values)
         generator = torch_generator(learner.random_state, "holes", draw)
         noise = learner.model_.noise(len(x), generator=generator)
         drawn = learner.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
-        filled = np.where(holes, learner._original(drawn), values)
+        filled = np.where(holes, learner._settled(drawn), values)
     fit(like_input(filled, X))
+
+
+def _usual(known: Array) -> float:
+    """The mean, or the more frequent of two values."""
+    values, counts = np.unique(known, return_counts=True)
+    return float(values[counts.argmax()] if len(values) == 2 else known.mean())

@@ -23,6 +23,7 @@ from ..evidence.splines import SplineBasis
 from ..mechanisms import FrozenMLP
 from ..scm import (
     AdditiveMechanisms,
+    Categories,
     GPMechanisms,
     LinearMechanisms,
     MonotoneColumns,
@@ -39,6 +40,7 @@ RECORDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         AdditiveMechanisms,
+        Categories,
         Constraints,
         Knowledge,
         LinearMechanisms,

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-__all__ = ["like_input", "refuse_empty", "validated"]
+from ..ops.columns import MISSING_WAY_OUT
+
+__all__ = ["Rows", "fitted_columns", "like_input", "refuse_empty", "validated"]
 
 Array = NDArray[np.float64]
+Rows = Array | pd.DataFrame
 
 
 def validated(
@@ -31,11 +34,15 @@ def validated(
             ensure_min_features=2 if reset else 1,
         )
     except (TypeError, ValueError) as error:
-        text = _text_columns(X)
+        text = [] if str(error).startswith("The feature names") else _text_columns(X)
         if not text:
             raise
+        asked = reset and getattr(estimator, "missing", "error") == "error"
+        gaps = _gaps(X, besides=text) if asked else []
         raise type(error)(
-            f"X must hold numbers; columns {text} do not ({error}): encode or drop them."
+            f"X must hold numbers; columns {text} do not ({error}): encode or drop them "
+            "(dpdag.datasets.one_hot encodes categories)."
+            + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
     return np.array(values, dtype=np.float64)
 
@@ -46,6 +53,11 @@ def _text_columns(X: Any) -> list[Any]:
         return []
     frame = pd.DataFrame(X)
     return [name for name in frame if not frame[name].map(_is_number).all()]
+
+
+def _gaps(X: Any, *, besides: Sequence[Any]) -> list[Any]:
+    frame = pd.DataFrame(X).drop(columns=list(besides))
+    return [name for name in frame if frame[name].isna().any()]
 
 
 def _is_number(value: Any) -> bool:
@@ -63,6 +75,16 @@ def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) 
         raise ValueError(f"X has no value at all in columns {empty}; drop them.")
 
 
-def like_input(values: np.ndarray, X: Any) -> Any:
-    """Numbers with the column names of ``X``, if it has any."""
-    return pd.DataFrame(values, columns=X.columns) if hasattr(X, "columns") else values
+def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
+    """``X`` without columns that were not fitted, where it is a DataFrame that has all others."""
+    names = set(getattr(estimator, "feature_names_in_", ()))
+    if not names or not isinstance(X, pd.DataFrame) or not names <= set(X.columns):
+        return X
+    return X[[name for name in X.columns if name in names]]
+
+
+def like_input(values: Array, X: Any) -> Rows:
+    """Numbers as a DataFrame with the names and the index of ``X``, if it has any."""
+    if not hasattr(X, "columns"):
+        return values
+    return pd.DataFrame(values, columns=X.columns, index=getattr(X, "index", None))

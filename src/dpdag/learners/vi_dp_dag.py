@@ -70,7 +70,7 @@ class VIDPDAG(DAGLearner):
             the held-out rows, checked every second epoch, has not improved ``patience`` times;
             never before ``max_epochs`` when ``patience`` is None.
         missing: "error" refuses NaN; "impute" learns with them: the holes are drawn anew from
-            the learned model between fits, from the means at first.
+            the learned model between fits, from usual values at first.
         knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
         pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
         prune: CAM pruning afterwards, at level 0.001 or the level given.

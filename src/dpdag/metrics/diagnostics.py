@@ -88,7 +88,7 @@ def sortability(X: Any, truth: Any, *, names: Names = None) -> Sortability:
     Example:
         >>> X = np.random.default_rng(0).standard_normal((100, 2)) * [1.0, 5.0]
         >>> print(sortability(X, [[0, 1], [0, 0]]).verdict)
-        Varsortability 1.00: the raw scales give the causal order away, so standardise the columns
+        Varsortability 1.00: the raw scales give the causal order away, to any method that sees
         ... R²-sortability 0.50: ...
     """
     values, A = _columns(X, truth, names)
@@ -106,11 +106,11 @@ def _verdict(value: float, of: str) -> str:
     if of == "scales":
         if strong:
             return (
-                f"the raw scales give the causal order away{backwards}, so standardise the "
-                "columns before learning or comparing methods."
+                f"the raw scales give the causal order away{backwards}, to any method that sees "
+                "columns before they are standardised."
             )
         if some:
-            return f"the raw scales hint at the causal order{backwards}; standardise the columns."
+            return f"the raw scales hint at the causal order{backwards}, until standardised."
         return "the raw scales tell little about the causal order."
     if strong:
         return (

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["refuse_degenerate", "refuse_missing", "standardised"]
+__all__ = ["MISSING_WAY_OUT", "refuse_degenerate", "refuse_missing", "standardised"]
 
 Array = NDArray[np.float64]
+
+MISSING_WAY_OUT = "impute first or drop the rows (VIDPDAG can learn with NaN: missing='impute')."
 
 
 def refuse_missing(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
@@ -18,10 +20,7 @@ def refuse_missing(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
     for bad, what in ((np.isnan(values), "NaN"), (np.isinf(values), "infinity")):
         if bad.any():
             columns = [names[j] for j in np.flatnonzero(bad.any(0)).tolist()]
-            raise ValueError(
-                f"X contains {what} in columns {columns}; impute first or drop the rows "
-                "(VIDPDAG can learn with NaN: missing='impute')."
-            )
+            raise ValueError(f"X contains {what} in columns {columns}; {MISSING_WAY_OUT}")
 
 
 def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)

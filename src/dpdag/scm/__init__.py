@@ -1,6 +1,7 @@
 """What a graph with fitted mechanisms can answer: predictions, interventions, counterfactuals."""
 
 from .additive import AdditiveMechanisms, fit_additive
+from .categories import Categories
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
 from .model import Mechanisms, StructuralModel
@@ -8,6 +9,7 @@ from .units import MonotoneColumns
 
 __all__ = [
     "AdditiveMechanisms",
+    "Categories",
     "GPMechanisms",
     "LinearMechanisms",
     "Mechanisms",

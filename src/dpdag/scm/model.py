@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
 from torch import Tensor
+
+from .categories import Categories
 
 __all__ = ["Mechanisms", "StructuralModel"]
 
@@ -32,6 +34,7 @@ class StructuralModel:
         adjacency: (n, n) the DAG.
         mechanisms: :math:`f`, reading only parents under ``adjacency``.
         residuals: (rows, n) noise seen in the data the mechanisms were fitted to.
+        categories: Columns of which at most one is 1; they are drawn together.
 
     References:
         Pearl, *Causality*, 2009, chapter 7: abduction, action, prediction.
@@ -48,6 +51,7 @@ class StructuralModel:
     adjacency: Tensor
     mechanisms: Mechanisms
     residuals: Tensor
+    categories: Categories = field(default_factory=Categories)
 
     def predict(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Every node's value from its parents' values in the same row."""
@@ -71,10 +75,10 @@ class StructuralModel:
         return self.propagate(noise, **_held(noise, do))
 
     def noise(self, count: int, *, generator: torch.Generator) -> Tensor:  # -> (count, n)
-        """Draws from the residuals of every node, independently."""
+        """Draws from the residuals of every node, independently but within categories."""
         rows, n = self.residuals.shape
         drawn = torch.randint(rows, (count, n), generator=generator)
-        return self.residuals.gather(0, drawn)
+        return self.residuals.gather(0, self.categories.share_rows(drawn))
 
     def counterfactual(self, x: Tensor, *, do: Mapping[int, float]) -> Tensor:  # (m, n) -> (m, n)
         """What each row would have been, its own noise kept, had ``do`` been done."""
@@ -92,6 +96,7 @@ class StructuralModel:
         x = torch.where(fixed, held, noise)
         for _ in range(_longest_path(self.adjacency) + 1):
             x = torch.where(fixed, held, self.mechanisms(x) + noise)
+            x = torch.where(fixed, held, self.categories.settle(x))
         return x
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesRegressor
 
 from ..evidence.additive import AdditiveEvidence
 from ..ops.columns import standardised
@@ -63,6 +62,8 @@ def neighbours(
 
 @METHODS.register("trees")
 def _by_trees(values: Any, most: int, *, threshold: float, n_trees: int, random_state: Any) -> Mask:
+    from sklearn.ensemble import ExtraTreesRegressor
+
     n = values.shape[1]
     seed = derive_seed(numpy_generator(random_state, "neighbours").integers(2**31))
     importance = np.zeros((n, n))

@@ -1,4 +1,4 @@
-"""A progress bar for people, silent for machines."""
+"""Progress for people, silence for machines."""
 
 from __future__ import annotations
 
@@ -7,35 +7,28 @@ from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.status import Status
 
 from .loop import Epoch
 
 __all__ = ["ProgressBar", "Spinner"]
 
 
-class ProgressBar:
-    """Shows epochs, loss, expected number of edges and time left; nothing outside a terminal.
+class _Shown:
+    """Something to see while a block runs; nothing outside a terminal.
 
     Arguments:
+        display: What to show.
         enabled: False to be silent in a terminal too.
     """
 
-    def __init__(self, *, enabled: bool = True) -> None:
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
-            TextColumn("epoch {task.completed}/{task.total}"),
-            TextColumn("loss {task.fields[loss]}  edges {task.fields[edges]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not (enabled and console.is_terminal),
-        )
-        self._task = self._progress.add_task("fit", total=1, loss="–", edges="–")
+    def __init__(self, display: Progress | Status, *, enabled: bool) -> None:
+        self._display = display
+        self._enabled = enabled and display.console.is_terminal
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if self._enabled:
+            self._display.start()
         return self
 
     def __exit__(
@@ -44,10 +37,28 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        if self._enabled:
+            self._display.stop()
+
+
+class ProgressBar(_Shown):
+    """Shows epochs, loss, expected number of edges and time left."""
+
+    def __init__(self, *, enabled: bool = True) -> None:
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            TextColumn("epoch {task.completed}/{task.total}"),
+            TextColumn("loss {task.fields[loss]}  edges {task.fields[edges]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._progress.add_task("fit", total=1, loss="–", edges="–")
+        super().__init__(self._progress, enabled=enabled)
 
     def __call__(self, epoch: Epoch) -> None:
-        if self._progress.disable:
+        if not self._enabled:
             return
         loss = float(epoch.values["total"].mean())
         edges = float(epoch.values["edges"].mean()) if "edges" in epoch.values else float("nan")
@@ -60,34 +71,17 @@ class ProgressBar:
         )
 
 
-class Spinner:
-    """Shows that something is at work; nothing outside a terminal.
+class Spinner(_Shown):
+    """Shows that something is at work.
 
     Arguments:
         text: What is being done.
-        enabled: False to be silent in a terminal too.
     """
 
     def __init__(self, text: str, *, enabled: bool = True) -> None:
-        self._console = Console(stderr=True)
-        self._enabled = enabled and self._console.is_terminal
-        self._status = self._console.status(text)
+        super().__init__(Console(stderr=True).status(text), enabled=enabled)
 
     def say(self, line: str) -> None:
         """Print a line above the spinner."""
         if self._enabled:
-            self._console.print(line, highlight=False)
-
-    def __enter__(self) -> Self:
-        if self._enabled:
-            self._status.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._enabled:
-            self._status.stop()
+            self._display.console.print(line, highlight=False)
