@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 
 from dpdag import DPDAG, Knowledge
-from dpdag.distributions import PERMUTATIONS
+from dpdag.distributions import PERMUTATIONS, DAGMixture
 from dpdag.ops.graphs import is_acyclic
 
 FAMILIES = list(PERMUTATIONS)
@@ -155,3 +155,10 @@ def test_topk_compiles_without_graph_breaks(knowledge: Knowledge | None) -> None
     A.sum().backward()
     assert bool(is_acyclic(A).all())
     assert bool(dags.order_logits.grad.isfinite().all())
+
+
+def test_marginals_of_a_mixture_stay_probabilities() -> None:
+    known = Knowledge(required=[(0, 1)])
+    mixture = DAGMixture(DPDAG(3, batch_shape=(7,), knowledge=known)(), torch.full((7,), 1 / 7))
+    assert mixture.edge_marginals[0, 1].item() == pytest.approx(1.0)
+    assert mixture.edge_marginals.max() <= 1

@@ -1,5 +1,6 @@
 """VIDPDAG with the functions integrated out: accurate, honest, complete."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,21 @@ def test_restarts_become_a_mixture() -> None:
     model = VIDPDAG(mechanism="additive", n_restarts=3, random_state=0).fit(table())
     assert len(model.posterior_.weights) == 3
     assert bool(is_acyclic(torch.from_numpy(model.adjacency_)))
+
+
+@pytest.mark.parametrize(("noise", "fits"), [("standard_t", 6), ("standard_normal", 1)])
+def test_a_model_that_does_not_fit_is_averaged_over_halves_of_the_rows(
+    noise: str, fits: int
+) -> None:
+    rng = np.random.default_rng(0)
+    draw = partial(rng.standard_t, 3) if noise == "standard_t" else rng.standard_normal
+    cause = draw(size=300)
+    middle = np.tanh(2 * cause) + 0.3 * draw(size=300)
+    X = np.stack([middle, cause, np.sin(2 * middle) + 0.3 * draw(size=300)], axis=1)
+    model = VIDPDAG(mechanism="additive", random_state=0).fit(X)
+    assert len(model.posterior_.weights) == fits
+    assert ("5 random halves" in (model.choice_ or "")) == (fits > 1)
+    assert len(VIDPDAG(mechanism="additive", n_restarts=1).fit(X).posterior_.weights) == 1
 
 
 def test_missing_values_on_transformed_columns() -> None:

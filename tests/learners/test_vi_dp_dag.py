@@ -270,7 +270,7 @@ def test_missing_values_are_learned_with_when_asked() -> None:
         ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\) or None; got 1.5"),
         ({"kl_weight": -1}, "'kl_weight' must be a number at least 0; got -1"),
         ({"learning_rate": 0}, "'learning_rate' must be a number above 0; got 0"),
-        ({"n_restarts": 0}, "'n_restarts' must be an integer at least 1; got 0"),
+        ({"n_restarts": 0}, "'n_restarts' must be an integer at least 1 or None; got 0"),
         ({"hidden_units": 2.5}, "'hidden_units' must be an integer at least 1; got 2.5"),
         ({"batch_size": "many"}, "'batch_size' must be an integer at least 1; got 'many'"),
         ({"patience": 0}, "'patience' must be an integer at least 1 or None; got 0"),

@@ -7,7 +7,9 @@ import torch
 from torch import Tensor
 
 from dpdag.distributions.knowledge import Knowledge
+from dpdag.evidence.bge import BGeEvidence
 from dpdag.evidence.gp import GPEvidence
+from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.enumeration import all_dags, all_orders
 from dpdag.search.exact import exact_posterior
 from dpdag.search.lazy import lazy_search
@@ -134,6 +136,19 @@ def test_direction_of_a_linear_gaussian_fork_is_left_open() -> None:
         assert 0.2 < local[i, j] < 0.8
         # Of the four (order, graph) pairs of this class, three have the root before each child.
         assert exact[i, j].item() == pytest.approx(0.75, abs=0.05)
+
+
+def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(300, 3, generator=generator, dtype=torch.float64)
+    x = torch.stack([noise[:, 0], noise[:, 0] + noise[:, 1], noise[:, 2] - noise[:, 0]], -1)
+    evidence = ExactScreen(BGeEvidence(x))
+    found = lazy_search(evidence, edge_penalty=2.0)
+    odds = direction_odds(found, evidence)
+    # 1 ← 0 → 2, 1 → 0 → 2 and 1 ← 0 ← 2 score alike; two of the three have either edge from 0.
+    expected = torch.zeros(3, 3, dtype=torch.float64)
+    expected[0, 1], expected[0, 2] = math.log(2), math.log(2)
+    torch.testing.assert_close(odds, expected - expected.T, atol=1e-6, rtol=0)
 
 
 def test_local_fit_honours_knowledge() -> None:

@@ -40,7 +40,7 @@ class DAGMixture:
     @property
     def edge_marginals(self) -> Tensor:  # (n, n)
         """P(A_ij = 1)."""
-        return self._mean(self.components.edge_marginals)
+        return self._mean(self.components.edge_marginals).clamp(max=1.0)
 
     @property
     def precedence_probabilities(self) -> Tensor:  # (n, n)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from .base import Evidence
+from .transforms import standardise
 
 __all__ = ["BGeEvidence"]
 
@@ -40,10 +41,7 @@ class BGeEvidence(Evidence):
 
     def __init__(self, x: Tensor) -> None:  # (N, n)
         self.n_rows, self.n_nodes = x.shape
-        table = x.double().cpu()
-        table = table - table.mean(0)
-        deviation = table.square().mean(0).sqrt()
-        table = table / torch.where(deviation > 0, deviation, 1.0)
+        table, _ = standardise(x.double().cpu())
         self._scatter = table.T @ table + torch.eye(self.n_nodes, dtype=torch.float64) / 2
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)

@@ -14,6 +14,7 @@ from .bge import BGeEvidence
 from .families import Families, as_bits, parameter_bounds, start_parameters
 from .kernels import additions_score, column_features, gp_evidence, gp_evidence_and_gradient
 from .screened import ScreenedEvidence
+from .transforms import standardise
 
 __all__ = ["GPEvidence"]
 
@@ -75,10 +76,7 @@ class GPEvidence(ScreenedEvidence):
             raise ValueError(f"'x' must be a (rows, nodes) array with rows; got {tuple(x.shape)}.")
         generator = torch_generator(random_state, "gp rows")
         chosen = torch.randperm(len(x), generator=generator)[:rows]
-        table = x.double()[chosen.to(x.device)].cpu()
-        table = table - table.mean(0)
-        deviation = table.square().mean(0).sqrt()
-        table = table / torch.where(deviation > 0, deviation, 1.0)
+        table, _ = standardise(x[chosen.to(x.device)].double().cpu())
         on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
             screen_rows = rows if on_gpu else 300

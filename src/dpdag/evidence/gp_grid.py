@@ -12,6 +12,7 @@ from ..seeding import torch_generator
 from .base import Evidence
 from .bge import BGeEvidence
 from .kernels import gp_evidence
+from .transforms import standardise
 
 __all__ = ["GridGPEvidence"]
 
@@ -57,10 +58,8 @@ class GridGPEvidence(Evidence):
         random_state: int = 0,
     ) -> None:
         generator = torch_generator(random_state, "gp rows")
-        table = x.double().cpu()[torch.randperm(len(x), generator=generator)[:rows]]
-        table = table - table.mean(0)
-        deviation = table.square().mean(0).sqrt()
-        table = table / torch.where(deviation > 0, deviation, 1.0)
+        chosen = torch.randperm(len(x), generator=generator)[:rows]
+        table, _ = standardise(x.double().cpu()[chosen])
         self.n_rows, self.n_nodes = table.shape
         self._x = table.to(device, dtype)
         self._bge = BGeEvidence(table)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["TRANSFORMS", "Transformed", "choose_transform", "transform"]
+__all__ = ["TRANSFORMS", "Transformed", "choose_transform", "standardise", "transform"]
 
 TRANSFORMS = ("identity", "asinh", "log", "gaussian")
 _BLOCK = 4096  # rows of pairwise distances at once
@@ -46,7 +46,7 @@ def transform(x: Tensor, name: str) -> Transformed:  # (N, n)
     """
     if name not in TRANSFORMS:
         raise ValueError(f"Unknown transformation {name!r}. Known: {', '.join(TRANSFORMS)}.")
-    standard = _standardise(x.double())[0]
+    standard = standardise(x.double())[0]
     if name == "identity":
         return Transformed(standard, torch.zeros(x.shape[1], dtype=torch.float64))
     if name == "gaussian":
@@ -63,7 +63,7 @@ def transform(x: Tensor, name: str) -> Transformed:  # (N, n)
         shift = spread.quantile(0.05, dim=0)
         shift = torch.where(shift > 0, shift, spread.mean(0).clamp(min=1e-6))
         curved, slope = torch.log(spread + shift), -torch.log(spread + shift)
-    z, deviation = _standardise(curved)
+    z, deviation = standardise(curved)
     return Transformed(z, slope.sum(0) - len(x) * deviation.log())
 
 
@@ -85,7 +85,8 @@ def choose_transform(x: Tensor) -> tuple[Transformed, list[str]]:  # (N, n)
     return Transformed(z, jacobian), [TRANSFORMS[k] for k in best.tolist()]
 
 
-def _standardise(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (N, n), (n,)
+def standardise(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (N, n), (n,)
+    """Columns of mean zero and variance one, constant ones zero, and their deviations."""
     centred = x - x.mean(0)
     deviation = centred.square().mean(0).sqrt()
     deviation = torch.where(deviation > 0, deviation, 1.0)
@@ -99,7 +100,7 @@ def _to_gaussian(x: Tensor) -> Transformed:  # (N, n)
     above = torch.searchsorted(x.T.sort().values.contiguous(), x.T.contiguous(), right=True)
     rank = (below + above).double().T / 2
     raw = math.sqrt(2) * torch.erfinv(2 * (rank / rows).clamp(0.5 / rows, 1 - 0.5 / rows) - 1)
-    z, _ = _standardise(raw)
+    z, _ = standardise(raw)
     log_normal = -0.5 * z.square() - 0.5 * math.log(2 * math.pi)
     slope = _left_out_log_density(x) - log_normal
     return Transformed(z, slope.sum(0))

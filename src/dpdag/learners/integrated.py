@@ -15,8 +15,9 @@ from ..evidence.base import Evidence
 from ..evidence.bge import BGeEvidence
 from ..evidence.gp import GPEvidence
 from ..evidence.screened import ExactScreen, ScreenedEvidence
-from ..evidence.transforms import TRANSFORMS, Transformed, transform
+from ..evidence.transforms import TRANSFORMS, Transformed, standardise, transform
 from ..ops.graphs import reachability
+from ..ops.shape import negentropy
 from ..registry import Registry
 from ..scm import Mechanisms, fit_additive, fit_gp, fit_linear
 from ..search import greedy
@@ -24,7 +25,17 @@ from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
 
-__all__ = ["INTEGRATED", "Choice", "Family", "Found", "choose", "find_graph", "mixture", "ranking"]
+__all__ = [
+    "INTEGRATED",
+    "Choice",
+    "Family",
+    "Found",
+    "choose",
+    "find_graph",
+    "misfit",
+    "mixture",
+    "ranking",
+]
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
@@ -121,6 +132,15 @@ def mixture(posteriors: Sequence[DAGPosterior], constraints: Constraints) -> DAG
         EdgeDistribution(edges, constraints=constraints),
     )
     return DAGMixture(components, torch.full((len(order),), 1 / len(order)))
+
+
+def misfit(x: Tensor, functions: Mechanisms) -> float:  # (rows, n)
+    """Nats by which a typical column's residuals prefer their own shape to the Gaussian one.
+
+    About 0.7 where the noise is Gaussian and the mechanisms fit.
+    """
+    residuals, _ = standardise(x - functions(x))
+    return float((len(x) * negentropy(residuals.T)).median())
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ _POSITIVE = Range(0, closed="neither")
 _RANGES = {
     "hidden_units": Range(1, integer=True),
     "n_layers": Range(2, integer=True),
-    "n_restarts": Range(1, integer=True),
+    "n_restarts": Range(1, integer=True, optional=True),
     "kl_weight": Range(0),
     "edge_prior": Range(0, 1, closed="neither", optional=True),
     "edge_start": Range(0, 1, closed="neither"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
 from .holes import fit_with_holes
-from .integrated import INTEGRATED, choose, find_graph, mixture, ranking
+from .integrated import INTEGRATED, choose, find_graph, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
 from .variational import (
     Design,
@@ -33,6 +34,10 @@ from .variational import (
 )
 
 __all__ = ["VIDPDAG"]
+
+_RESAMPLED_NODES = 30  # beyond, searching again takes too long to be a default
+_MISFIT = 2.5  # nats by which a typical column's residuals may prefer another shape
+_RESAMPLES = 5
 
 
 class VIDPDAG(DAGLearner):
@@ -50,8 +55,10 @@ class VIDPDAG(DAGLearner):
             jointly), "additive" or "linear"; "mlp", a trained network per node as in the paper;
             or "auto", which lets the evidence choose among the first three and among
             transformations of the columns, and says why in ``choice_``.
-        n_restarts: Fits combined: networks train as one batch, searches see random subsets of
-            the rows.
+        n_restarts: Fits combined: networks train as one batch, searches see all rows first and
+            then random halves of them. By default one; with the functions integrated out and up
+            to 30 columns six where the residuals are not Gaussian, so that the model is wrong and
+            one posterior would be too sure.
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
         edge_prior: Prior probability of an edge; by default 0.1, for networks 0.02.
@@ -114,7 +121,7 @@ class VIDPDAG(DAGLearner):
         mechanism: str = "auto",
         hidden_units: int = 16,
         n_layers: int = 3,
-        n_restarts: int = 1,
+        n_restarts: int | None = None,
         combine: str = "mixture",
         init: str | Sequence[Any] = "search",
         likelihood: str = "gaussian",
@@ -182,6 +189,7 @@ class VIDPDAG(DAGLearner):
         settings: dict[str, Any] = {
             "mechanism": "mlp",
             "hidden_units": 16,
+            "n_restarts": 1,
             "init": "random",
             "likelihood": "mse",
             "kl_weight": 0.01,
@@ -242,17 +250,15 @@ class VIDPDAG(DAGLearner):
                 if choice.transform != "identity":
                     self.columns_ = MonotoneColumns.through(x, transform(x, choice.transform).z)
                     x = self.columns_(x)
-            prior = 0.1 if self.edge_prior is None else self.edge_prior
-            found = [
-                find_graph(
-                    rows,
-                    self.mechanism_,
-                    constraints=constraints,
-                    edge_prior=prior,
-                    device=resolve_device(self.device),
-                )
-                for rows in self._resamples(x)
-            ]
+            search = partial(
+                find_graph,
+                mechanism=self.mechanism_,
+                constraints=constraints,
+                edge_prior=0.1 if self.edge_prior is None else self.edge_prior,
+                device=resolve_device(self.device),
+            )
+            found = [search(x)]
+            found += [search(rows) for rows in self._resamples(x, found[0].graph.adjacency)]
         self.posterior_ = mixture([one.posterior for one in found], constraints)
         scores = torch.stack([ranking(one.graph, constraints) for one in found]).mean(0)
         history = [
@@ -267,15 +273,21 @@ class VIDPDAG(DAGLearner):
             order = topological_order(graph | constraints.before)
         return Solution(scores, graph, order, history)
 
-    def _resamples(self, x: Tensor) -> list[Tensor]:  # (rows, n)
-        """All rows, and for further restarts random four fifths of them."""
+    def _resamples(self, x: Tensor, graph: Tensor) -> list[Tensor]:  # (rows, n), (n, n)
+        """Random halves of the rows: as many as asked for, or as the residuals call for."""
+        count = (self.n_restarts or 1) - 1
+        if self.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
+            functions = INTEGRATED[self.mechanism_].fit(x, graph)
+            self._ready = graph, functions  # if this graph stays, so do they
+            doubt = misfit(x, functions)
+            if doubt > _MISFIT:
+                count = _RESAMPLES
+                note = f"residuals are not Gaussian ({doubt:.0f} nats a column): the posterior "
+                note += f"is averaged over all rows and {count} random halves of them"
+                self.choice_ = f"{self.choice_}; {note}" if self.choice_ else note
         generator = torch_generator(self.random_state, "resamples")
-        size = max(self.min_rows, round(0.8 * len(x)))
-        parts = [
-            x[torch.randperm(len(x), generator=generator)[:size]]
-            for _ in range(self.n_restarts - 1)
-        ]
-        return [x, *parts]
+        size = max(self.min_rows, len(x) // 2)
+        return [x[torch.randperm(len(x), generator=generator)[:size]] for _ in range(count)]
 
     def _train(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Train networks and the distribution over graphs together."""
@@ -314,7 +326,10 @@ class VIDPDAG(DAGLearner):
         Networks that knew another graph, or several, are trained on with this one.
         """
         if self.mechanism_ in INTEGRATED:
-            return INTEGRATED[self.mechanism_].fit(x, adjacency)
+            graph, functions = self.__dict__.pop("_ready", (None, None))
+            if functions is None or not torch.equal(graph, adjacency):
+                functions = INTEGRATED[self.mechanism_].fit(x, adjacency)
+            return functions
         network = self._networks
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, self._modal):
             network = refit_mechanism(
@@ -339,7 +354,7 @@ class VIDPDAG(DAGLearner):
                 edge_start=self.edge_start,
                 seed=derive_seed(seed, "restart", k),
             )
-            for k in range(self.n_restarts)
+            for k in range(self.n_restarts or 1)
         ]
 
     def _design(self) -> Design:
@@ -367,7 +382,9 @@ class VIDPDAG(DAGLearner):
                 raise ValueError(
                     f"'init' must be 'search', 'random' or an order of columns; got {self.init!r}."
                 )
-            return search_orders(x, constraints, self.n_restarts, random_state=self.random_state)
+            return search_orders(
+                x, constraints, self.n_restarts or 1, random_state=self.random_state
+            )
         position = {name: k for k, name in enumerate(self._names(x.shape[1]))}
         try:
             order = torch.tensor([position[name] for name in self.init])
@@ -375,4 +392,4 @@ class VIDPDAG(DAGLearner):
             raise ValueError(f"'init' names the unknown column {unknown}.") from None
         if sorted(order.tolist()) != list(range(x.shape[1])):
             raise ValueError(f"'init' must hold each of the {x.shape[1]} columns once.")
-        return order.expand(self.n_restarts, -1)
+        return order.expand(self.n_restarts or 1, -1)

@@ -16,6 +16,10 @@ from .lazy import LazyResult
 
 __all__ = ["direction_odds"]
 
+Edge = tuple[int, int]
+# Cost, number, turned edges, the two nodes last changed, gains before that change.
+_Waiting = tuple[float, int, frozenset[Edge], tuple[int, ...], np.ndarray]
+
 
 def direction_odds(
     found: LazyResult,
@@ -43,30 +47,38 @@ def direction_odds(
     n = len(found.adjacency)
     limits = Knowledge().resolve(n) if constraints is None else constraints
     cached = CachedEvidence(evidence)
-    gain = found.gain.nan_to_num(nan=-math.inf).numpy().copy()
-    start = found.adjacency.numpy().copy()
-    weight = {start.tobytes(): 0.0}
-    waiting = [(0.0, 0, start, gain)]
+    start = found.adjacency.numpy()
+    weight: dict[frozenset[Edge], float] = {frozenset(): 0.0}  # by the edges that are turned
+    waiting: list[_Waiting] = [
+        (0.0, 0, frozenset(), (), found.gain.nan_to_num(nan=-math.inf).numpy())
+    ]
     expanded = 0
     while waiting and expanded < most:
-        cost, _, graph, gain = heapq.heappop(waiting)
+        cost, _, turned, changed, gain = heapq.heappop(waiting)
         expanded += 1
+        graph = _turn(start, turned)
+        gain = _updated(gain, graph, changed, cached)
         for i, j in _reversible(graph, limits):
             value = gain[j, i] - gain[i, j] - cost
-            if value < -certainty:
-                continue
-            turned = graph.copy()
-            turned[i, j], turned[j, i] = False, True
-            if turned.tobytes() in weight:
-                continue
-            weight[turned.tobytes()] = value
-            fresh = _updated(gain, turned, (i, j), cached)
-            heapq.heappush(waiting, (-value, len(weight), turned, fresh))
-    graphs = np.stack([np.frombuffer(key, dtype=bool).reshape(n, n) for key in weight])
+            further = turned ^ {(i, j) if start[i, j] else (j, i)}
+            if value >= -certainty and further not in weight:
+                weight[further] = value
+                heapq.heappush(waiting, (-value, len(weight), further, (i, j), gain))
     share = torch.softmax(torch.tensor(list(weight.values()), dtype=torch.float64), 0)
-    p = torch.einsum("g,gij->ij", share, torch.from_numpy(graphs).double())
-    odds = torch.log(p.clamp_min(1e-12)) - torch.log(p.mT.clamp_min(1e-12))
-    return odds.clamp(-certainty, certainty)
+    against = torch.zeros(n, n, dtype=torch.float64)
+    for turned, part in zip(weight, share):
+        for i, j in turned:
+            against[i, j] += part
+    odds = torch.log((1 - against).clamp_min(1e-12)) - torch.log(against.clamp_min(1e-12))
+    odds = odds.clamp(-certainty, certainty).masked_fill(~found.adjacency, 0.0)
+    return odds - odds.mT
+
+
+def _turn(graph: np.ndarray, edges: frozenset[Edge]) -> np.ndarray:  # (n, n) bool -> (n, n)
+    turned = graph.copy()
+    for i, j in edges:
+        turned[i, j], turned[j, i] = False, True
+    return turned
 
 
 def _reversible(graph: np.ndarray, limits: Constraints) -> list[tuple[int, int]]:
@@ -82,10 +94,10 @@ def _reversible(graph: np.ndarray, limits: Constraints) -> list[tuple[int, int]]
 def _updated(
     gain: np.ndarray,  # (n, n)
     graph: np.ndarray,  # (n, n) bool
-    changed: tuple[int, int],
+    changed: tuple[int, ...],
     evidence: Evidence,
 ) -> np.ndarray:  # (n, n)
-    """Gains after the parents of two nodes have changed, for their neighbours alone."""
+    """Gains after the parents of some nodes have changed, for their neighbours alone."""
     fresh = gain.copy()
     for child in changed:
         near = np.flatnonzero(graph[:, child] | graph[child])
