@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..ops.memory import require_memory
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
 from .bge import BGeEvidence
@@ -41,7 +42,8 @@ class GPEvidence(ScreenedEvidence):
 
     Arguments:
         x: Observations.
-        rows: Rows used at most; a seeded random subset is drawn beyond. Time grows with the cube.
+        rows: Rows used at most, by default ``most_rows``; a seeded random subset is drawn beyond.
+            Time grows with the cube.
         screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
         linear: Add the linear kernel and the linear alternative; without, the RBF stands alone.
         device: Where the matrices live.
@@ -61,11 +63,13 @@ class GPEvidence(ScreenedEvidence):
         True
     """
 
+    most_rows = 1500
+
     def __init__(
         self,
         x: Tensor,  # (N, n)
         *,
-        rows: int = 1500,
+        rows: int | None = None,
         screen_rows: int | None = None,
         linear: bool = True,
         device: torch.device | str = "cpu",
@@ -74,6 +78,7 @@ class GPEvidence(ScreenedEvidence):
     ) -> None:
         if x.ndim != 2 or not len(x):
             raise ValueError(f"'x' must be a (rows, nodes) array with rows; got {tuple(x.shape)}.")
+        rows = self.most_rows if rows is None else rows
         generator = torch_generator(random_state, "gp rows")
         chosen = torch.randperm(len(x), generator=generator)[:rows]
         table, _ = standardise(x[chosen.to(x.device)].double().cpu())
@@ -89,6 +94,12 @@ class GPEvidence(ScreenedEvidence):
         variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
         self._empty = -self.n_rows / 2 * variance.log()  # (n,)
         self._chunk = 64 if on_gpu else _ON_ONE_CORE
+        require_memory(
+            6.0 * self._chunk * self.n_rows**2 * self._x.element_size(),
+            what=f"A Gaussian process on {self.n_rows} rows",
+            way_out="lower 'rows'",
+            device=str(device),
+        )
         # keyed by (child, parent set as bits): value, parameters per member, noise and linear
         self._known: dict[tuple[int, int], tuple[float, Tensor]] = {}
         self._singles: Tensor | None = None

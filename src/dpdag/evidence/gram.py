@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..ops.memory import require_memory
+
 __all__ = ["Gram", "equal_sets", "gram"]
 
 WORKSPACE = 2**23  # numbers held at once, 64 MiB
@@ -60,6 +62,12 @@ def gram(features: Tensor, x: Tensor, weights: Tensor | None = None) -> Gram:
     """
     rows, n, k = features.shape
     weight = x.new_ones(1, rows) if weights is None else weights.to(x)
+    require_memory(
+        1.2 * x.element_size() * len(weight) * (n * k) * (n * k + n),
+        what=f"Comparing {n} columns",
+        way_out="use fewer columns or fewer resamples",
+        device=str(x.device),
+    )
     flat = features.reshape(rows, n * k)
     grams, crosses = x.new_empty(len(weight), n * k, n * k), x.new_empty(len(weight), n * k, n)
     for replica, w in enumerate(weight):

@@ -32,6 +32,7 @@ __all__ = [
     "Found",
     "choose",
     "find_graph",
+    "forecast",
     "misfit",
     "mixture",
     "ranking",
@@ -91,6 +92,18 @@ def find_graph(
     odds = direction_odds(found, evidence, constraints=constraints)
     return Found(
         found, fit_locally(found, edge_prior=edge_prior, constraints=constraints, odds=odds)
+    )
+
+
+def forecast(x: Tensor, mechanism: str) -> str | None:  # (rows, n)
+    """What to expect of a search that takes more than a minute, by what others took on a CPU."""
+    rows, n = min(len(x), GPEvidence.most_rows), x.shape[1]
+    minutes = 1.5 * n * (rows / 1000) ** 2 / 60
+    if mechanism != "gp" or minutes < 1:
+        return None
+    return (
+        f"Searching {n} columns with Gaussian processes on {rows} of {len(x)} rows takes some "
+        f"{minutes:.0f} to {3 * minutes:.0f} minutes on a CPU; CAM() takes seconds."
     )
 
 
@@ -188,6 +201,8 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
         for name, value in families.items()
         if name != winner
     )
+    if winner == "gp" and len(x) > GPEvidence.most_rows:
+        others += f"; Gaussian processes see {GPEvidence.most_rows} of {len(x)} rows"
     if x.shape[1] > _GP_NODES:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
     return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")

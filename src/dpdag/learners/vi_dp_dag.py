@@ -20,7 +20,7 @@ from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
 from .holes import fit_with_holes
-from .integrated import INTEGRATED, choose, find_graph, misfit, mixture, ranking
+from .integrated import INTEGRATED, choose, find_graph, forecast, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
 from .variational import (
     Design,
@@ -250,6 +250,8 @@ class VIDPDAG(DAGLearner):
                 if choice.transform != "identity":
                     self.columns_ = MonotoneColumns.through(x, transform(x, choice.transform).z)
                     x = self.columns_(x)
+            if expected := forecast(x, self.mechanism_):
+                spinner.say(expected)
             search = partial(
                 find_graph,
                 mechanism=self.mechanism_,
