@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dpdag.evidence.transforms import TRANSFORMS, choose_transform, transform
+from dpdag.evidence.transforms import TRANSFORMS, transform
 
 
 def columns(rows: int = 500) -> Tensor:  # (rows, 3): normal, log-normal, heavy-tailed
@@ -44,15 +44,27 @@ def test_units_do_not_matter() -> None:
         assert torch.allclose(plain.log_jacobian, scaled.log_jacobian, atol=1e-4)
 
 
-def test_each_column_gets_a_transformation_that_fits() -> None:
-    _, names = choose_transform(columns())
-    assert names[0] == "identity"
-    assert names[1] in ("log", "gaussian")
-    assert names[2] in ("asinh", "gaussian")
+def test_each_column_gains_most_by_what_straightens_it() -> None:
+    gains = {name: transform(columns(), name).log_jacobian for name in TRANSFORMS}
+    normal, log_normal, heavy = torch.stack([gains[name] for name in TRANSFORMS]).argmax(0)
+    assert TRANSFORMS[normal] in ("identity", "gaussian")
+    assert TRANSFORMS[log_normal] in ("log", "gaussian")
+    assert TRANSFORMS[heavy] in ("asinh", "gaussian")
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_columns_of_few_values_have_no_vote(name: str) -> None:
+    plain = columns()
+    binary = (plain[:, 2:] > 1).double()
+    both = transform(torch.cat([plain, binary], -1), name)
+    assert both.log_jacobian[3] == 0
+    assert both.z[:, 3].unique().numel() == 2
+    torch.testing.assert_close(both.z[:, :3], transform(plain, name).z)
 
 
 def test_ties_and_constants_stay_together() -> None:
-    x = torch.tensor([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]).double()
+    values = torch.arange(30.0).repeat_interleave(2)
+    x = torch.stack([values, torch.ones(60)], -1).double()
     for name in TRANSFORMS:
         z = transform(x, name).z
         assert z[0, 0] == z[1, 0]

@@ -125,6 +125,17 @@ def test_missing_values_on_transformed_columns() -> None:
     pd.testing.assert_frame_equal(filled[holes.notna()], holes)
 
 
+def test_irrelevant_indicators_change_nothing_among_the_others() -> None:
+    X = table(300)
+    site = np.random.default_rng(3).choice(3, size=len(X))
+    more = X.assign(**{"site=1": (site == 1).astype(float), "site=2": (site == 2).astype(float)})
+    alone, beside = (VIDPDAG(random_state=0).fit(frame) for frame in (X, more))
+    for model in (alone, beside):
+        assert "as they are" in str(model.choice_)
+    edges = {edge for edge in beside.graph_.edges if not any("site" in end for end in edge)}
+    assert edges == set(alone.graph_.edges)
+
+
 def test_sinkhorn_needs_networks() -> None:
     with pytest.raises(ValueError, match="permutation='sinkhorn' needs mechanism='mlp'"):
         VIDPDAG(permutation="sinkhorn").fit(table())

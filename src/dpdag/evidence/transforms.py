@@ -8,9 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["TRANSFORMS", "Transformed", "choose_transform", "standardise", "transform"]
+__all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
 
 TRANSFORMS = ("identity", "asinh", "log", "gaussian")
+_LEVELS = 20  # distinct values up to which a column is left as it is
 _BLOCK = 4096  # rows of pairwise distances at once
 
 
@@ -34,7 +35,8 @@ def transform(x: Tensor, name: str) -> Transformed:  # (N, n)
 
     "asinh" compresses both tails beyond the interquartile range, "log" is of the distance to
     just below the least value, "gaussian" turns ranks into normal quantiles, ties kept together;
-    its derivative is a leave-one-out density estimate over the normal density.
+    its derivative is a leave-one-out density estimate over the normal density. Columns of few
+    distinct values, such as 0/1, have no density to gain and are left as they are.
 
     Example:
         >>> x = torch.randn(200, 1, generator=torch.Generator().manual_seed(0)).double()
@@ -47,42 +49,32 @@ def transform(x: Tensor, name: str) -> Transformed:  # (N, n)
     if name not in TRANSFORMS:
         raise ValueError(f"Unknown transformation {name!r}. Known: {', '.join(TRANSFORMS)}.")
     standard = standardise(x.double())[0]
+    plain = Transformed(standard, torch.zeros(x.shape[1], dtype=torch.float64))
     if name == "identity":
-        return Transformed(standard, torch.zeros(x.shape[1], dtype=torch.float64))
-    if name == "gaussian":
-        return _to_gaussian(standard)
-    if name == "asinh":
-        low, middle, high = standard.quantile(
-            torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64), dim=0
-        )
-        width = torch.where(high > low, high - low, 1.0)
-        u = (standard - middle) / width
-        curved, slope = torch.asinh(u), -0.5 * torch.log1p(u * u) - width.log()
-    else:
-        spread = standard - standard.amin(0)
-        shift = spread.quantile(0.05, dim=0)
-        shift = torch.where(shift > 0, shift, spread.mean(0).clamp(min=1e-6))
-        curved, slope = torch.log(spread + shift), -torch.log(spread + shift)
+        return plain
+    curved = {"asinh": _asinh, "log": _log, "gaussian": _to_gaussian}[name](standard)
+    graded = torch.tensor([len(column.unique()) > _LEVELS for column in standard.T])
+    return Transformed(*(torch.where(graded, new, old) for new, old in zip(curved, plain)))
+
+
+def _asinh(x: Tensor) -> Transformed:  # (N, n)
+    quartiles = torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64)
+    low, middle, high = x.quantile(quartiles, dim=0)
+    width = torch.where(high > low, high - low, 1.0)
+    u = (x - middle) / width
+    return _scaled(torch.asinh(u), -0.5 * torch.log1p(u * u) - width.log())
+
+
+def _log(x: Tensor) -> Transformed:  # (N, n)
+    spread = x - x.amin(0)
+    shift = spread.quantile(0.05, dim=0)
+    shift = torch.where(shift > 0, shift, spread.mean(0).clamp(min=1e-6))
+    return _scaled(torch.log(spread + shift), -torch.log(spread + shift))
+
+
+def _scaled(curved: Tensor, slope: Tensor) -> Transformed:  # (N, n), (N, n)
     z, deviation = standardise(curved)
-    return Transformed(z, slope.sum(0) - len(x) * deviation.log())
-
-
-def choose_transform(x: Tensor) -> tuple[Transformed, list[str]]:  # (N, n)
-    r"""Per column, the transformation under which a Gaussian gives it the highest likelihood.
-
-    The evidence of a standardised column without parents is zero, so the log-Jacobian alone
-    decides. A transformation must win by more than :math:`\tfrac12 \log N` per parameter it has
-    (one for "asinh" and "log"; "gaussian" pays by leaving each value out of its own density).
-    """
-    options = [transform(x, name) for name in TRANSFORMS]
-    price = math.log(len(x)) / 2
-    cost = torch.tensor([0.0, price, price, 3 * price])
-    value = torch.stack([option.log_jacobian for option in options]) - cost[:, None]
-    best = value.argmax(0)  # (n,)
-    column = torch.arange(x.shape[1])
-    z = torch.stack([option.z for option in options])[best, :, column].T
-    jacobian = torch.stack([option.log_jacobian for option in options])[best, column]
-    return Transformed(z, jacobian), [TRANSFORMS[k] for k in best.tolist()]
+    return Transformed(z, slope.sum(0) - len(curved) * deviation.log())
 
 
 def standardise(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (N, n), (n,)
