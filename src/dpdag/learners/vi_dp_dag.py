@@ -261,7 +261,7 @@ class VIDPDAG(DAGLearner):
             )
             found = [search(x)]
             found += [search(rows) for rows in self._resamples(x, found[0].graph.adjacency)]
-        self.posterior_ = mixture([one.posterior for one in found], constraints)
+        self.posterior_ = mixture(found, constraints)
         scores = torch.stack([ranking(one.graph, constraints) for one in found]).mean(0)
         history = [
             {"restart": k, "step": step, "log_evidence": value}

@@ -1,0 +1,72 @@
+"""The posterior over graphs of few nodes, as the graphs that hold most of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..distributions.knowledge import Constraints
+from ..evidence.base import Evidence
+from ..ops.graphs import topological_order
+from ..ops.precedence import inverse_permutation
+from ..ops.subsets import edge_weights, sum_over_orders
+from .exact import exact_posterior
+from .posterior import DAGPosterior
+
+__all__ = ["WeightedGraphs", "likely_graphs"]
+
+_CHUNK = 64  # graphs whose orders are counted at once
+_STEP = 40.0  # between neighbours in an order: no noise turns them round
+
+
+class WeightedGraphs(NamedTuple):
+    """Graphs and what they weigh.
+
+    Attributes:
+        graphs: (k, n, n) bool, each once.
+        weights: (k,) that sum to one.
+    """
+
+    graphs: Tensor
+    weights: Tensor
+
+    def posteriors(self, constraints: Constraints) -> list[DAGPosterior]:
+        """Every graph as a DP-DAG that is certain of it."""
+        return [_certain(graph, constraints) for graph in self.graphs]
+
+
+def likely_graphs(
+    evidence: Evidence,
+    *,
+    edge_prior: float,
+    constraints: Constraints,
+    draws: int = 2000,
+    random_state: int = 0,
+) -> WeightedGraphs:
+    r"""Graphs drawn from the exact posterior, weighted as if all DAGs were alike beforehand.
+
+    .. math:: w(A) \propto \frac{\#\{\text{draws of } A\}}{\#\{\text{orders of } A\}}
+
+    The sum over orders counts a graph once for every order it has; dividing by their number
+    leaves Markov equivalent graphs equally likely.
+    """
+    exact = exact_posterior(evidence, edge_prior=edge_prior, constraints=constraints)
+    drawn = exact.sample(draws, generator=torch.Generator().manual_seed(random_state))
+    graphs, counts = drawn.unique(dim=0, return_counts=True)
+    share = torch.cat([_share_of_orders(part) for part in graphs.split(_CHUNK)])
+    weights = counts / share
+    return WeightedGraphs(graphs, weights / weights.sum())
+
+
+def _share_of_orders(graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)
+    """The share of all n! orders that agree with each graph."""
+    free = torch.zeros(graphs.shape, dtype=torch.float64)
+    allowed = edge_weights(free, free, graphs)
+    return sum_over_orders(free[..., 0], allowed).exp()
+
+
+def _certain(graph: Tensor, constraints: Constraints) -> DAGPosterior:  # (n, n) bool
+    position = inverse_permutation(topological_order(graph | constraints.before))
+    return DAGPosterior(-_STEP * position.double(), torch.where(graph, 30.0, -30.0).double())
