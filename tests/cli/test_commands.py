@@ -84,6 +84,9 @@ def test_text_is_dropped_or_encoded_and_said(dpdag, folder, table):
     result = dpdag(folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text")
     assert result.status == 0, result.stderr
     assert re.search(r"left out\s+site: text", result.stdout)
+    report = (folder / "run" / "report.html").read_text()
+    assert "variables in data.csv</title>" in report
+    assert "<li>Left out site: text.</li>" in report
     table.assign(who=[f"P{k}" for k in range(300)]).to_csv(folder / "data.csv", index=False)
     result = dpdag(
         folder, "fit", "data.csv", "--out", "run", *CAM, "--one-hot", "--overwrite",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -139,7 +140,7 @@ def fit(
         model = build(learner, chosen, knowledge=said, seed=seed, missing=missing.value)
         record = _learn(model, table)
         found = summary.facts(record, table, model, seed=seed)
-        _write(folder, model, record, found)
+        _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
     _tell(found, out, as_json=as_json)
 
 
