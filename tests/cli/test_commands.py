@@ -154,6 +154,24 @@ def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder,
         assert re.search(said, result.stdout), result.stdout
 
 
+def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, folder, table):
+    rng = np.random.default_rng(1)
+    table = table.assign(**{"row no": range(1, 301), "key": rng.permutation(300)})
+    table.assign(year=1990 + np.arange(300) // 2).to_csv(folder / "data.csv", index=False)
+    arguments = (folder, "fit", "data.csv", "--out", "run", *CAM, "--overwrite", "--drop-text")
+    result = dpdag(*arguments)
+    assert result.status == 0, result.stderr
+    assert "row no looks like an id: leave it out with --drop 'row no'." in result.stdout
+    assert "key looks like an id: leave it out with --drop key." in result.stdout
+    assert result.stdout.count("looks like an id") == 2
+    result = dpdag(*arguments, "--drop", "row no", "--drop", "key", "--json")
+    assert result.status == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert summary["data"]["columns_used"] == ["outcome", "age", "dose", "year"]
+    assert summary["data"]["dropped"] == {"row no": "as asked", "key": "as asked", "site": "text"}
+    assert not any("looks like an id" in note for note in summary["notes"])
+
+
 def test_missing_values_are_filled_while_learning(dpdag, folder, table):
     table = table.drop(columns="site")
     table.loc[:9, "dose"] = np.nan
