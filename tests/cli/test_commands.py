@@ -242,6 +242,23 @@ def test_rows_are_drawn_under_interventions(dpdag, folder, table):
     assert (rows[["site=south", "site=west", "age"]] == [0, 1, 60]).all(axis=None)
 
 
+def test_the_first_category_is_set_by_name_and_unknown_ones_are_refused(dpdag, folder, table):
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM).status == 0
+    options = ("-k", 20, "--out", "rows.csv", "--overwrite", "--do")
+    for model in ("run", "run/model"):
+        result = dpdag(folder, "sample", model, *options, "site=north")
+        assert result.status == 0, result.stderr
+        rows = pd.read_csv(folder / "rows.csv")
+        assert (rows[["site=south", "site=west"]] == 0).all(axis=None)
+    result = dpdag(folder, "sample", "run", *options, "site=nord")
+    assert result.status == 2
+    assert "'site' has no category 'nord'. Did you mean 'north'? Known: north," in result.stderr
+    (folder / "run" / "record.json").unlink()
+    result = dpdag(folder, "sample", "run", *options, "site=north")
+    assert result.status == 2
+    assert "set all of them to 0: --do site=south=0 --do site=west=0." in result.stderr
+
+
 def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
     values = table[["age", "dose"]].to_numpy()
     learner = VIDPDAG(mechanism="linear").fit(values)

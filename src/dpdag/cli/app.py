@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import signal
 import sys
 from types import FrameType
@@ -94,7 +95,14 @@ def _line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = " ".join(str(error).split())
+    text = re.sub(r"\bdo=\{(.*)\}", _settings, text)
     return re.sub(r"\b(encoding|separator|decimal)=('[^']*')", r"--\1 \2", text)
+
+
+def _settings(said: re.Match[str]) -> str:
+    """``do={...}`` as options."""
+    pairs = re.findall(r"'([^']*)': ([^,]+)", said[1])
+    return " ".join(f"--do {shlex.quote(f'{name}={value}')}" for name, value in pairs) or said[0]
 
 
 def _errno(error: BaseException) -> int | None:

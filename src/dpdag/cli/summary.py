@@ -61,6 +61,7 @@ def origin(table: Table, found: dict[str, Any]) -> Origin:
         columns=table.columns,
         dropped=table.dropped,
         encoded=table.encoded,
+        levels=table.levels,
         notes=table.notes,
         known=_compared(found["truth"]) if "truth" in found else "",
     )

@@ -41,6 +41,7 @@ class Table:
         rows, columns: Size of what was read.
         dropped: Columns left out, and why.
         encoded: Columns of categories and the 0/1 columns in their place.
+        levels: All categories of encoded columns; the first is what 0 in all of them means.
         notes: What else was changed, a sentence each.
         truth: The data set with the true graph, where there is one.
     """
@@ -51,6 +52,7 @@ class Table:
     columns: int
     dropped: dict[str, str] = field(default_factory=dict)
     encoded: dict[str, list[str]] = field(default_factory=dict)
+    levels: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     truth: datasets.Dataset | None = None
 
@@ -195,11 +197,14 @@ def _without_text(table: Table, text: str) -> Table:
         dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
         dropped = {**table.dropped, **dropped}
         return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
-    levels = {name: table.frame[name].nunique() for name in columns}
-    many = {name: f"text with {n} categories" for name, n in levels.items() if n > MAX_LEVELS}
-    few = [name for name in columns if name not in many]
-    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), few)
-    return replace(table, frame=frame, dropped={**table.dropped, **many}, encoded=new)
+    levels = {name: datasets.levels(table.frame[name]) for name in columns}
+    few = {name: found for name, found in levels.items() if len(found) <= MAX_LEVELS}
+    many = {
+        name: f"text with {len(levels[name])} categories" for name in columns if name not in few
+    }
+    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), list(few))
+    dropped = {**table.dropped, **many}
+    return replace(table, frame=frame, dropped=dropped, encoded=new, levels=few)
 
 
 def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
@@ -233,7 +238,9 @@ def _informative(table: Table) -> Table:
     useless = datasets.uninformative(table.frame)
     frame = table.frame.drop(columns=list(useless))
     kept = {old: [n for n in new if n in frame] for old, new in table.encoded.items()}
-    return replace(table, frame=frame, dropped={**table.dropped, **useless}, encoded=kept)
+    whole = {old: all_ for old, all_ in table.levels.items() if kept[old] == table.encoded[old]}
+    dropped = {**table.dropped, **useless}
+    return replace(table, frame=frame, dropped=dropped, encoded=kept, levels=whole)
 
 
 def _complete(table: Table, missing: str) -> Table:
