@@ -177,7 +177,7 @@ def test_models_and_their_data_are_checked(dpdag, folder):
         (["sample", "run", "--out", "d.csv", "--do", "A=1"], ["'A'", "Did you mean 'a'?"]),
         (["sample", "run", "--out", "d.csv", "--do", "a=high"], ["finite numbers", "'high'"]),
         (["report", "nowhere"], ["nowhere does not exist"]),
-        (["report", "."], ["record.json does not exist"]),
+        (["report", "."], [". is no folder written by 'dpdag fit'"]),
     ):
         assert_refused(dpdag(folder, *arguments), *words)
     assert sorted(folder.rglob("*")) == before
