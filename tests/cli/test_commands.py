@@ -322,12 +322,12 @@ def test_three_hundred_columns_are_learned(dpdag, folder):
 
 
 @pytest.mark.parametrize("module", ["typer", "torch"])
-def test_an_interrupted_import_is_quiet(own_process, folder, module):
+def test_an_interrupted_import_says_so_in_one_line(own_process, folder, module):
     (folder / f"{module}.py").write_text("import os; os.kill(os.getpid(), 2)")
     process = own_process("list", "learners", extra={"PYTHONPATH": f"{folder}:{SOURCE}"})
     _, err = process.communicate()
     assert process.returncode == 130
-    assert "Traceback" not in err
+    assert err == "dpdag: Stopped; nothing was written.\n"
 
 
 def test_help_needs_no_torch(own_process, folder):
@@ -358,4 +358,7 @@ def test_an_interrupted_fit_leaves_nothing(own_process, folder, number, status):
     _, err = process.communicate()
     assert process.returncode == status
     assert "Traceback" not in err
+    said = "dpdag: Stopped; nothing was written.\n"
+    assert err.endswith(said if number == signal.SIGINT else "")
+    assert err.count("Stopped") == (number == signal.SIGINT)
     assert list(folder.iterdir()) == []

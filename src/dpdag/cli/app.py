@@ -15,6 +15,7 @@ import typer
 from safetensors import SafetensorError
 
 from .. import __version__
+from . import STOPPED
 from .apply import impute, predict, sample
 from .fit import fit
 from .show import list_parts, report
@@ -64,7 +65,11 @@ def main() -> NoReturn:
     try:
         app(prog_name="dpdag")
     except KeyboardInterrupt:
-        _leave("Interrupted; nothing was written.", INTERRUPTED)
+        _leave(STOPPED, INTERRUPTED)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
+            _leave(STOPPED, INTERRUPTED)
+        raise
     except (ValueError, OSError, ImportError, MemoryError, SafetensorError) as error:
         if os.environ.get("DPDAG_TRACEBACK"):
             raise
@@ -81,6 +86,8 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _leave(message: str, status: int) -> NoReturn:
+    if status == INTERRUPTED and sys.stderr.isatty():
+        typer.echo(err=True)  # below the ^C
     typer.echo(f"dpdag: {message}", err=True)
     sys.exit(status)
 
