@@ -243,7 +243,8 @@ def test_rows_are_drawn_under_interventions(dpdag, folder, table):
 
 
 def test_the_first_category_is_set_by_name_and_unknown_ones_are_refused(dpdag, folder, table):
-    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM).status == 0
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM)
+    assert "site as site=south, site=west (all 0: north)" in result.stdout
     options = ("-k", 20, "--out", "rows.csv", "--overwrite", "--do")
     for model in ("run", "run/model"):
         result = dpdag(folder, "sample", model, *options, "site=north")

@@ -39,6 +39,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "columns_used": record.names,
             "dropped": table.dropped,
             "encoded": table.encoded,
+            "levels": table.levels,
         },
         "notes": [*table.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
@@ -78,7 +79,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     for name, reason in data["dropped"].items():
         print_(f"  [yellow]left out[/]  {escape(name)}: {escape(reason)}")
     for name, new in data["encoded"].items():
-        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new))}")
+        zeros = f" (all 0: {data['levels'][name][0]})" if name in data["levels"] else ""
+        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
     if found["diagnostics"]["sortability"]:

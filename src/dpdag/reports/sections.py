@@ -64,7 +64,9 @@ def _origin(record: RunRecord) -> str:
         size += f", learned from {used[0]:,} × {used[1]}"
     items = [f"{PurePath(origin.source).name}: {size}."]
     items += [f"Left out {name}: {reason}." for name, reason in origin.dropped.items()]
-    items += [f"Encoded {name} as {', '.join(new)}." for name, new in origin.encoded.items()]
+    for name, new in origin.encoded.items():
+        zeros = f" (all 0: {origin.levels[name][0]})" if name in origin.levels else ""
+        items.append(f"Encoded {name} as {', '.join(new)}{zeros}.")
     items += origin.notes
     if origin.known:
         items.append(f"Compared with what is known: {origin.known}.")
