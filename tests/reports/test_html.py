@@ -197,6 +197,13 @@ def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
     assert panels["Loss on held-out rows"] == [[[1, 3], [2.5, 1.5]]]
 
 
+@pytest.mark.parametrize("start", ["replica", "restart"])
+def test_every_start_has_a_line_of_its_own(make: Make, start: str) -> None:
+    steps = {"step": [0, 1, 0, 1], "log_evidence": [-3.0, -2.0, -3.5, -1.0]}
+    [panel] = payload(replace(make(), history={start: [0, 0, 1, 1], **steps}))["history"]["panels"]
+    assert panel["lines"] == [[[0, 1], [-3.0, -2.0]], [[0, 1], [-3.5, -1.0]]]
+
+
 def test_a_single_step_is_no_training_curve(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     record = replace(make(), history={"step": [1], "log_score": [850.6]})
     hidden = {a.get("id") for _, a in without_plotly(record, monkeypatch).elements if "hidden" in a}
