@@ -76,6 +76,9 @@ FILES = {
         (["good.csv", *CAM, "--set", "prune"], ["key=value", "'prune'"]),
         (["good.csv", "--set", "random_state=1"], ["use --seed"]),
         (["good.csv", "--set", "max_epochs=few"], ["'max_epochs' must be an integer", "'few'"]),
+        (["good.csv", "--drop", "A"], ["good.csv has no column 'A' to --drop", "'a'"]),
+        (["good.csv", "--drop", "a"], ["only the column 'b'", "'a' (as asked)"]),
+        (["text.csv", "--drop", "site", "--drop", "a"], ["only the column 'b'"]),
         (["good.csv", "--forbid", "a:c"], ["Unknown node 'c'", "Known: a, b"]),
         (["good.csv", "--forbid", "a"], ["source:target", "'a'"]),
         (["good.csv", "--forbid", "a:b,b:a"], ["source:target", "Repeat the option"]),
@@ -174,7 +177,7 @@ def test_models_and_their_data_are_checked(dpdag, folder):
         (["sample", "run", "--out", "d.csv", "--do", "A=1"], ["'A'", "Did you mean 'a'?"]),
         (["sample", "run", "--out", "d.csv", "--do", "a=high"], ["finite numbers", "'high'"]),
         (["report", "nowhere"], ["nowhere does not exist"]),
-        (["report", "."], ["record.json does not exist"]),
+        (["report", "."], [". is no folder written by 'dpdag fit'"]),
     ):
         assert_refused(dpdag(folder, *arguments), *words)
     assert sorted(folder.rglob("*")) == before

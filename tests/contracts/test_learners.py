@@ -1,9 +1,12 @@
 """What every learner must do, whatever its method."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpdag import CAM, VIDPDAG, ExactPosterior
@@ -56,6 +59,13 @@ def test_frames_are_answered_with_frames_and_arrays_with_arrays(learner) -> None
     unnamed = learner.fit(X.to_numpy())
     assert isinstance(unnamed.predict(X.to_numpy()), np.ndarray)
     assert isinstance(unnamed.sample(2), np.ndarray)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("path", ["field.csv", Path("field.csv")], ids=type)
+def test_a_path_is_no_table(learner, path) -> None:
+    with pytest.raises(TypeError, match=r"path 'field.csv': read .* dpdag\.datasets\.read\(path\)"):
+        clone(learner).fit(path)
 
 
 @pytest.mark.parametrize("learner", LEARNERS[:3], ids=str)

@@ -42,10 +42,13 @@ def test_constructor_names_the_mistake(arguments: dict, message: str) -> None:
     [
         (
             {"required": [("a", "b"), ("b", "c"), ("c", "a")]},
-            "contradict each other: a → b → c → a is a cycle",
+            "'required' edges contradict each other: a → b → c → a is a cycle",
         ),
         ({"required": [("a", "b")], "forbidden": [("a", "b")]}, "contradict each other on a → b"),
-        ({"required": [("b", "a")], "tiers": [["a"], ["b"]]}, "is a cycle"),
+        (
+            {"required": [("b", "a")], "tiers": [["a"], ["b"]]},
+            "'required' edges and 'tiers' contra",
+        ),
         ({"tiers": [["a"], ["a"]]}, "Node 'a' stands in 'tiers' twice"),
         ({"tiers": ["ab"]}, "'tiers' must be a list of lists"),
         ({"forbidden": ["ab"]}, "'forbidden' must hold .source, target. pairs; got 'ab'"),

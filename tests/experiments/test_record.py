@@ -1,6 +1,7 @@
 """Records describe any fitted learner, survive a file, and refuse what is damaged."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpdag import CAM, VIDPDAG
-from dpdag.experiments import RunRecord, describe, diagnose
+from dpdag.experiments import Origin, RunRecord, describe, diagnose
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,10 @@ def test_other_columns_are_refused(table: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("kind", ["additive", "variational"])
 def test_a_file_holds_everything(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    record: RunRecord = request.getfixturevalue(kind)
+    origin = Origin(
+        "t.csv", 9, 4, {"d": "text"}, {"e": ["e=1"]}, {"e": ["0", "1"]}, ["A note."], "as known"
+    )
+    record = replace(request.getfixturevalue(kind), origin=origin, choice="linear")
     record.save(tmp_path / "record.json")
     again = RunRecord.load(tmp_path / "record.json")
     for name in record.__dataclass_fields__:
@@ -106,6 +110,14 @@ def test_a_file_holds_everything(kind: str, tmp_path: Path, request: pytest.Fixt
         else:
             assert before == after, name
     assert [path.name for path in tmp_path.iterdir()] == ["record.json"]
+
+
+def test_records_without_an_origin_are_read(additive: RunRecord, tmp_path: Path) -> None:
+    additive.save(tmp_path / "record.json")
+    facts = json.loads((tmp_path / "record.json").read_text())
+    del facts["origin"], facts["choice"]  # as earlier versions wrote them
+    (tmp_path / "record.json").write_text(json.dumps(facts))
+    assert RunRecord.load(tmp_path / "record.json").origin is None
 
 
 def damaged(record: RunRecord, tmp_path: Path, **changes: object) -> Path:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -207,6 +208,43 @@ def test_a_learner_with_scores_gets_a_report_of_scores(make: Make, opened: Open)
     page.locator("#edges button").first.click()
     assert "score of this edge" in page.inner_text("#details")
     assert quiet(page)
+
+
+OUTSIDE = """([inner, outer]) => {
+  const box = document.querySelector(outer).getBoundingClientRect();
+  return [...document.querySelectorAll(inner)].filter((part) => {
+    const at = part.getBoundingClientRect();
+    return at.left < box.left - 1 || at.right > box.right + 1;
+  }).length;
+}"""
+
+
+@pytest.mark.parametrize("n", [5, 12, 30, 100])
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_whole_graph_is_in_view_at_first(make: Make, opened: Open, n: int, width: int) -> None:
+    page = opened(make(n), width=width, height=844)
+    assert page.locator("#network .node").count() == n
+    assert page.evaluate(OUTSIDE, ["#network .node", "#scroller"]) == 0
+    page.set_viewport_size({"width": 330, "height": 600})
+    page.wait_for_function("document.getElementById('scroller').scrollWidth <= 330")
+    assert page.evaluate(OUTSIDE, ["#network .node", "#scroller"]) == 0
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("n", [5, 12, 30])
+def test_no_label_of_a_heat_map_is_cut_off(make: Make, opened: Open, n: int, width: int) -> None:
+    record = make(n)
+    order = sorted(range(n), key=lambda k: len(record.names[k]))  # the longest at the right end
+    page = opened(
+        replace(record, causal_order=order, adjacency=0 * record.adjacency), width=width, height=844
+    )
+    for heat in ("#heat", "#ancestor-heat"):
+        labels = f"{heat} .xtick text, {heat} .ytick text"
+        assert page.locator(labels).count() == 2 * n
+        assert page.evaluate(OUTSIDE, [labels, f"{heat} .main-svg"]) == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
 
 
 @pytest.mark.parametrize("n", [2, 200])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpdag.experiments import RunRecord
+from dpdag.experiments import Origin, RunRecord
 from dpdag.reports import render_report, write_report
 from dpdag.reports.payload import MAX_EDGES, payload, short_label
 
@@ -64,6 +64,38 @@ def test_nothing_is_fetched(make: Make, monkeypatch: pytest.MonkeyPatch) -> None
     policy = next(a["content"] for _, a in page.elements if "http-equiv" in a)
     assert policy is not None
     assert "default-src 'none'" in policy
+
+
+def test_the_page_says_what_it_was_made_from(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    origin = Origin(
+        source="secret/folder/field <1>.csv",
+        rows=1200,
+        columns=9,
+        dropped={"id": "text", "one": "constant"},
+        encoded={"site": ["site=B", "site=C"], "ward": ["ward=2"]},
+        levels={"site": ["A", "B", "C"]},
+        notes=["Left out 3 rows."],
+        known="2 of 3 edges were found",
+    )
+    record = replace(make(), origin=origin, choice="additive mechanisms (<why>)")
+    page = without_plotly(record, monkeypatch)
+    words = " ".join(page.words)
+    assert words.count("Causal graph of 5 variables in field <1>.csv") == 2  # title and heading
+    for said in (
+        "field <1>.csv: 1,200 rows × 9 columns, learned from 60 × 5.",
+        "Left out id: text.",
+        "Left out one: constant.",
+        "Encoded site as site=B, site=C (all 0: A).",
+        "Encoded ward as ward=2.",
+        "Left out 3 rows.",
+        "2 of 3 edges were found",
+        "Chosen: additive mechanisms (<why>)",
+    ):
+        assert said in words
+    assert "secret" not in words
+    plain = " ".join(without_plotly(make(), monkeypatch).words)
+    assert "Chosen" not in plain
+    assert "Left out" not in plain
 
 
 def test_links_lead_to_sections(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +195,13 @@ def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
     history = payload(make())["history"]
     panels = {panel["title"]: panel["lines"] for panel in history["panels"]}
     assert panels["Loss on held-out rows"] == [[[1, 3], [2.5, 1.5]]]
+
+
+@pytest.mark.parametrize("start", ["replica", "restart"])
+def test_every_start_has_a_line_of_its_own(make: Make, start: str) -> None:
+    steps = {"step": [0, 1, 0, 1], "log_evidence": [-3.0, -2.0, -3.5, -1.0]}
+    [panel] = payload(replace(make(), history={start: [0, 0, 1, 1], **steps}))["history"]["panels"]
+    assert panel["lines"] == [[[0, 1], [-3.0, -2.0]], [[0, 1], [-3.5, -1.0]]]
 
 
 def test_a_single_step_is_no_training_curve(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,13 @@ import numpy as np
 import pandas as pd
 import typer
 
+from ..experiments import RunRecord
 from ..learners import DAGLearner, load
+from ..registry import suggest
 from .output import new_file
 from .table import Table, filled, gaps, matching
 
-__all__ = ["ANSWERS", "drawn", "interventions", "load", "write", "write_graphs"]
+__all__ = ["ANSWERS", "categories", "drawn", "interventions", "load", "write", "write_graphs"]
 
 
 def drawn(learner: DAGLearner, k: int, do: Mapping[str, Any], seed: int) -> pd.DataFrame:
@@ -47,23 +49,51 @@ ANSWERS: dict[str, Callable[[DAGLearner, Table], pd.DataFrame]] = {
 }
 
 
-def interventions(words: Sequence[str]) -> dict[str, Any]:
+def categories(model: Path) -> dict[str, list[str]]:
+    """All categories by variable, from the record of the run; none where there is no record."""
+    run = model.parent if model.name == "model" else model
+    if not (run / "record.json").is_file():
+        return {}
+    origin = RunRecord.load(run / "record.json").origin
+    return {} if origin is None else origin.levels
+
+
+def interventions(
+    words: Sequence[str], levels: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
     """Numbers, or categories, by the name before the last "=".
+
+    Arguments:
+        words: "name=value" each.
+        levels: Categories of variables; the first is what 0 in all their columns means.
 
     Example:
         >>> interventions(["dose=1.5", "site=B"])
         {'dose': 1.5, 'site': 'B'}
+        >>> interventions(["site=A"], {"site": ["A", "B", "C"]})
+        {'site=B': 0.0, 'site=C': 0.0}
     """
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.rpartition("=")
         if not equals:
             raise ValueError(f"--do takes name=value, such as dose=1.5; got {word!r}.")
+        name, value = name.strip(), value.strip()
+        if levels and name in levels:
+            found |= _category(name, value, levels[name])
+            continue
         try:
-            found[name.strip()] = float(value)
+            found[name] = float(value)
         except ValueError:
-            found[name.strip()] = value.strip()
+            found[name] = value
     return found
+
+
+def _category(name: str, value: str, levels: Sequence[str]) -> dict[str, float]:
+    if value not in levels:
+        hint = suggest(value, list(levels))
+        raise ValueError(f"{name!r} has no category {value!r}.{hint} Known: {', '.join(levels)}.")
+    return {f"{name}={level}": float(level == value) for level in levels[1:]}
 
 
 def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:

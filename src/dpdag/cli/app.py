@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import signal
 import sys
 from types import FrameType
@@ -14,6 +15,7 @@ import typer
 from safetensors import SafetensorError
 
 from .. import __version__
+from . import STOPPED
 from .apply import impute, predict, sample
 from .fit import fit
 from .show import list_parts, report
@@ -63,7 +65,11 @@ def main() -> NoReturn:
     try:
         app(prog_name="dpdag")
     except KeyboardInterrupt:
-        _leave("Interrupted; nothing was written.", INTERRUPTED)
+        _leave(STOPPED, INTERRUPTED)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
+            _leave(STOPPED, INTERRUPTED)
+        raise
     except (ValueError, OSError, ImportError, MemoryError, SafetensorError) as error:
         if os.environ.get("DPDAG_TRACEBACK"):
             raise
@@ -80,6 +86,8 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _leave(message: str, status: int) -> NoReturn:
+    if status == INTERRUPTED and sys.stderr.isatty():
+        typer.echo(err=True)  # below the ^C
     typer.echo(f"dpdag: {message}", err=True)
     sys.exit(status)
 
@@ -94,7 +102,14 @@ def _line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = " ".join(str(error).split())
+    text = re.sub(r"\bdo=\{(.*)\}", _settings, text)
     return re.sub(r"\b(encoding|separator|decimal)=('[^']*')", r"--\1 \2", text)
+
+
+def _settings(said: re.Match[str]) -> str:
+    """``do={...}`` as options."""
+    pairs = re.findall(r"'([^']*)': ([^,]+)", said[1])
+    return " ".join(f"--do {shlex.quote(f'{name}={value}')}" for name, value in pairs) or said[0]
 
 
 def _errno(error: BaseException) -> int | None:

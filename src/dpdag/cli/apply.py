@@ -55,7 +55,8 @@ def sample(
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
         answers.write_graphs(learner, k, seed, out, overwrite=overwrite)
         return
-    rows = answers.drawn(learner, k, answers.interventions(do or []), seed)
+    held = answers.interventions(do or [], answers.categories(model))
+    rows = answers.drawn(learner, k, held, seed)
     answers.write(rows, out, overwrite=overwrite)
 
 

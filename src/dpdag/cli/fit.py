@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,6 +100,9 @@ def fit(
     missing: Annotated[
         Missing, typer.Option(help="Missing values: refuse, fill while learning, or drop rows.")
     ] = Missing.error,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Leave out a column; repeatable.")
+    ] = None,
     drop_text: Annotated[bool, typer.Option("--drop-text", help="Leave out text columns.")] = False,
     one_hot: Annotated[
         bool, typer.Option("--one-hot", help="Turn text columns into 0/1 columns.")
@@ -126,7 +130,15 @@ def fit(
     reading = Reading(separator, decimal, encoding)
     chosen = settings(set_ or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
-        table = load(data, reading, text=text, missing=missing.value, max_rows=max_rows, seed=seed)
+        table = load(
+            data,
+            reading,
+            drop=drop or [],
+            text=text,
+            missing=missing.value,
+            max_rows=max_rows,
+            seed=seed,
+        )
         said = known(
             table.names,
             forbid=forbid or [],
@@ -139,7 +151,7 @@ def fit(
         model = build(learner, chosen, knowledge=said, seed=seed, missing=missing.value)
         record = _learn(model, table)
         found = summary.facts(record, table, model, seed=seed)
-        _write(folder, model, record, found)
+        _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
     _tell(found, out, as_json=as_json)
 
 

@@ -43,6 +43,8 @@ def report(
 
     if not run.is_dir():
         raise FileNotFoundError(f"{run} does not exist or is not a folder; run 'dpdag fit' first.")
+    if not (run / "record.json").is_file():
+        raise ValueError(f"{run} is no folder written by 'dpdag fit': it holds no record.json.")
     record = RunRecord.load(run / "record.json")
     with new_file(run / "report.html", overwrite=True) as partial:
         write_report(record, partial)

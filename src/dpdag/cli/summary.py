@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import RunRecord
+from ..experiments import Origin, RunRecord
 from ..learners import DAGLearner
 from ..metrics import shd
 from .table import Table
 
-__all__ = ["facts", "show"]
+__all__ = ["facts", "origin", "show"]
 
 SHOWN = 15
 
@@ -39,6 +39,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "columns_used": record.names,
             "dropped": table.dropped,
             "encoded": table.encoded,
+            "levels": table.levels,
         },
         "notes": [*table.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
@@ -46,11 +47,25 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "edges": edges.to_dict("records"),
         "causal_order": [record.names[k] for k in record.causal_order],
         "settings": record.settings,
-        "choice": getattr(learner, "choice_", None),
+        "choice": record.choice,
     }
     if table.truth is not None and table.names == table.truth.names:
         found["truth"] = _against(record.adjacency, table.truth.adjacency)
     return found
+
+
+def origin(table: Table, found: dict[str, Any]) -> Origin:
+    """What a report says of the data; ``found`` is what :func:`facts` gives."""
+    return Origin(
+        source=table.source,
+        rows=table.rows,
+        columns=table.columns,
+        dropped=table.dropped,
+        encoded=table.encoded,
+        levels=table.levels,
+        notes=table.notes,
+        known=_compared(found["truth"]) if "truth" in found else "",
+    )
 
 
 def show(found: dict[str, Any], *, console: Console) -> None:
@@ -64,7 +79,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     for name, reason in data["dropped"].items():
         print_(f"  [yellow]left out[/]  {escape(name)}: {escape(reason)}")
     for name, new in data["encoded"].items():
-        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new))}")
+        zeros = f" (all 0: {data['levels'][name][0]})" if name in data["levels"] else ""
+        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
     if found["diagnostics"]["sortability"]:

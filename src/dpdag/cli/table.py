@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ __all__ = ["Reading", "Table", "filled", "gaps", "load", "matching", "read"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
+MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 
 
@@ -39,6 +41,7 @@ class Table:
         rows, columns: Size of what was read.
         dropped: Columns left out, and why.
         encoded: Columns of categories and the 0/1 columns in their place.
+        levels: All categories of encoded columns; the first is what 0 in all of them means.
         notes: What else was changed, a sentence each.
         truth: The data set with the true graph, where there is one.
     """
@@ -49,6 +52,7 @@ class Table:
     columns: int
     dropped: dict[str, str] = field(default_factory=dict)
     encoded: dict[str, list[str]] = field(default_factory=dict)
+    levels: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     truth: datasets.Dataset | None = None
 
@@ -59,21 +63,29 @@ class Table:
 
 
 def load(
-    data: str, reading: Reading, *, text: str, missing: str, max_rows: int, seed: int
+    data: str,
+    reading: Reading,
+    *,
+    drop: Sequence[str] = (),
+    text: str,
+    missing: str,
+    max_rows: int,
+    seed: int,
 ) -> Table:
     """Read a file or a data set by name and prepare it for learning.
 
     Arguments:
         data: Path, or name of a data set where no such file exists.
         reading: How to read text files.
+        drop: Columns to leave out.
         text: "refuse", "drop" or "one-hot" columns of text.
         missing: "error", "drop" rows with missing values, or "impute": leave them to the learner.
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
     """
-    whole = read(data, reading)
+    whole = _without(read(data, reading), drop)
     whole = replace(whole, frame=datasets.floats(whole.frame))
-    table = _informative(_without_text(whole, text))
+    table = _numbered(_informative(_without_text(whole, text)))
     _refuse(whole, table, text=text, missing=missing)
     table = _complete(table, missing)
     _check_rows(table)
@@ -146,16 +158,53 @@ def read(data: str, reading: Reading) -> Table:
     return Table(data, frame, rows, columns)
 
 
+def _without(table: Table, drop: Sequence[str]) -> Table:
+    names = table.names
+    for name in drop:
+        if name not in names:
+            hint = suggest(name, names)
+            raise ValueError(f"{table.source} has no column {name!r} to --drop.{hint}")
+    dropped = dict.fromkeys(drop, "as asked")
+    return replace(table, frame=table.frame.drop(columns=list(dropped)), dropped=dropped)
+
+
+def _numbered(table: Table) -> Table:
+    """Note columns that number the rows, in whatever order."""
+    notes = [
+        f"{name} looks like an id: leave it out with --drop {shlex.quote(str(name))}."
+        for name in table.frame
+        if len(table.frame) >= MIN_NUMBERED and _counts(table.frame[name])
+    ]
+    return replace(table, notes=[*table.notes, *notes])
+
+
+def _counts(values: pd.Series) -> bool:
+    """Whether these are whole numbers in steps of one, each once.
+
+    Example:
+        >>> _counts(pd.Series([7.0, 5.0, 6.0])), _counts(pd.Series([0.5, 1.5])), _counts(
+        ...     pd.Series([1.0, 2.0, 2.0])
+        ... )
+        (True, False, False)
+    """
+    ordered = values.sort_values().to_numpy(float)
+    return bool((ordered % 1 == 0).all() and (ordered[1:] - ordered[:-1] == 1).all())
+
+
 def _without_text(table: Table, text: str) -> Table:
     columns = datasets.text_columns(table.frame)
     if text != "one-hot":
         dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
+        dropped = {**table.dropped, **dropped}
         return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
-    levels = {name: table.frame[name].nunique() for name in columns}
-    many = {name: f"text with {n} categories" for name, n in levels.items() if n > MAX_LEVELS}
-    few = [name for name in columns if name not in many]
-    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), few)
-    return replace(table, frame=frame, dropped=many, encoded=new)
+    levels = {name: datasets.levels(table.frame[name]) for name in columns}
+    few = {name: found for name, found in levels.items() if len(found) <= MAX_LEVELS}
+    many = {
+        name: f"text with {len(levels[name])} categories" for name in columns if name not in few
+    }
+    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), list(few))
+    dropped = {**table.dropped, **many}
+    return replace(table, frame=frame, dropped=dropped, encoded=new, levels=few)
 
 
 def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
@@ -189,7 +238,9 @@ def _informative(table: Table) -> Table:
     useless = datasets.uninformative(table.frame)
     frame = table.frame.drop(columns=list(useless))
     kept = {old: [n for n in new if n in frame] for old, new in table.encoded.items()}
-    return replace(table, frame=frame, dropped={**table.dropped, **useless}, encoded=kept)
+    whole = {old: all_ for old, all_ in table.levels.items() if kept[old] == table.encoded[old]}
+    dropped = {**table.dropped, **useless}
+    return replace(table, frame=frame, dropped=dropped, encoded=kept, levels=whole)
 
 
 def _complete(table: Table, missing: str) -> Table:

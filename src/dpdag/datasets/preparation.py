@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["decoded", "encoded", "floats", "one_hot", "text_columns", "uninformative"]
+__all__ = ["decoded", "encoded", "floats", "levels", "one_hot", "text_columns", "uninformative"]
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
@@ -54,11 +54,16 @@ def one_hot(
             parts[name] = frame[name]
             continue
         values = frame[name]
-        levels = sorted(values.dropna().astype(str).unique())
-        new[name] = [f"{name}={level}" for level in levels[1:]]
-        for level in levels[1:]:
+        others = levels(values)[1:]
+        new[name] = [f"{name}={level}" for level in others]
+        for level in others:
             parts[f"{name}={level}"] = encoded(values, level)
     return frame.iloc[:, :0].assign(**parts), new
+
+
+def levels(values: pd.Series) -> list[str]:
+    """The categories of a column, sorted."""
+    return sorted(values.dropna().astype(str).unique())
 
 
 def encoded(values: pd.Series, level: str) -> pd.Series:
@@ -79,11 +84,11 @@ def decoded(values: pd.Series, columns: pd.DataFrame) -> pd.Series:
         >>> decoded(site, columns).tolist()
         ['A', 'B', 'B', 'A']
     """
-    levels = [str(name).rpartition("=")[2] for name in columns]
-    others = set(values.dropna().astype(str)) - set(levels)
+    known = [str(name).rpartition("=")[2] for name in columns]
+    others = set(levels(values)) - set(known)
     first = others.pop() if len(others) == 1 else None
     which = columns.to_numpy() > 0.5  # (rows, levels)
-    said = np.where(which.any(1), np.array(levels, dtype=object)[which.argmax(1)], first)
+    said = np.where(which.any(1), np.array(known, dtype=object)[which.argmax(1)], first)
     return values.where(values.notna(), said)
 
 

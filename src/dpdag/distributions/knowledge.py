@@ -60,7 +60,7 @@ class Knowledge:
         [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
         >>> Knowledge(required=[("a", "b"), ("b", "a")])
         Traceback (most recent call last):
-        ValueError: 'required' edges and 'tiers' contradict each other: a → b → a is a cycle.
+        ValueError: 'required' edges contradict each other: a → b → a is a cycle.
     """
 
     forbidden: Iterable[tuple[Node, Node]] = ()
@@ -138,7 +138,8 @@ def _constraints(
     cycle = find_cycle(precedes)
     if cycle:
         path = " → ".join(str(labels[node]) for node in cycle)
-        raise ValueError(f"'required' edges and 'tiers' contradict each other: {path} is a cycle.")
+        said = "'required' edges and 'tiers'" if known.tiers else "'required' edges"
+        raise ValueError(f"{said} contradict each other: {path} is a cycle.")
     before = reachability(precedes)
     return Constraints(
         allowed=allowed & ~before.mT, required=required, before=before, orders=bool(before.any())

@@ -2,6 +2,6 @@
 
 from .describe import describe
 from .diagnostics import Diagnostics, diagnose
-from .record import Curve, RunRecord
+from .record import Curve, Origin, RunRecord
 
-__all__ = ["Curve", "Diagnostics", "RunRecord", "describe", "diagnose"]
+__all__ = ["Curve", "Diagnostics", "Origin", "RunRecord", "describe", "diagnose"]

@@ -69,6 +69,7 @@ def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> Ru
         versions=_versions(),
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
+        choice=getattr(learner, "choice_", None),
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..ops.graphs import is_acyclic
 from .diagnostics import Diagnostics
 
-__all__ = ["Curve", "RunRecord"]
+__all__ = ["Curve", "Origin", "RunRecord"]
 
 FORMAT = 1
 
@@ -40,6 +40,30 @@ class Curve:
     values: list[float]
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The table that was learned from, and what was done to it before.
+
+    Attributes:
+        source: File or data set.
+        rows, columns: Size of what was read.
+        dropped: Columns left out, and why.
+        encoded: Columns of categories and the 0/1 columns in their place.
+        levels: All categories of encoded columns; the first is what 0 in all of them means.
+        notes: What else was changed, a sentence each.
+        known: How the learned graph compares with a published one; empty without one.
+    """
+
+    source: str
+    rows: int
+    columns: int
+    dropped: dict[str, str] = field(default_factory=dict)
+    encoded: dict[str, list[str]] = field(default_factory=dict)
+    levels: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    known: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class RunRecord:
     """What one fit found; ``[i, j]`` is i → j everywhere.
@@ -61,6 +85,8 @@ class RunRecord:
         versions: Of this package and of those it relies on.
         seconds: What fitting took.
         created: When, in ISO 8601.
+        choice: What the learner chose by itself, and why; None where nothing.
+        origin: Where the data came from; None for a table in memory.
     """
 
     learner: str
@@ -79,6 +105,8 @@ class RunRecord:
     versions: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
     created: str = ""
+    choice: str | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -159,6 +187,7 @@ class RunRecord:
         facts["samples"] = [np.argwhere(graph).tolist() for graph in self.samples]
         facts["diagnostics"] = asdict(self.diagnostics)
         facts["curves"] = [asdict(curve) for curve in self.curves]
+        facts["origin"] = None if self.origin is None else asdict(self.origin)
         return {"format": FORMAT, **{name: _plain(value) for name, value in facts.items()}}
 
 
@@ -193,6 +222,8 @@ def _revived(facts: dict[str, Any]) -> dict[str, Any]:
     for name in ("duplicates", "near_duplicates"):
         found[name] = [tuple(pair) for pair in found[name]]
     revived["diagnostics"] = Diagnostics(**found)
+    if facts.get("origin") is not None:  # records of earlier versions have none
+        revived["origin"] = Origin(**facts["origin"])
     return revived
 
 

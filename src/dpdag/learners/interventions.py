@@ -28,8 +28,8 @@ def interventions(
         {1: 0.0, 2: 1.0, 0: 50.0}
         >>> interventions({"site": "A"}, names, [(1, 2)])
         Traceback (most recent call last):
-        ValueError: 'site' has no column for 'A' in 'do'; it has site=B, site=C, and 0 in all of
-        them is its first category.
+        ValueError: 'site' has no column for 'A' in 'do'; it has site=B, site=C. If that is its
+        first category, set all of them to 0: do={'site=B': 0, 'site=C': 0}.
     """
     position = {name: k for k, name in enumerate(names)}
     held: dict[int, float] = {}
@@ -60,8 +60,9 @@ def _category(
         raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
     held = {k: float(names[k] == f"{name}={value}") for k in own}
     if not any(held.values()):
+        columns = [str(names[k]) for k in own]
         raise ValueError(
-            f"{name!r} has no column for {value!r} in 'do'; it has "
-            f"{', '.join(str(names[k]) for k in own)}, and 0 in all of them is its first category."
+            f"{name!r} has no column for {value!r} in 'do'; it has {', '.join(columns)}. If that "
+            f"is its first category, set all of them to 0: do={dict.fromkeys(columns, 0)}."
         )
     return held

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ def validated(
     estimator: BaseEstimator, X: Any, *, reset: bool, min_rows: int = 1
 ) -> Array:  # -> (rows, n)
     """Numbers of a DataFrame or array, NaN allowed, with scikit-learn's names and counts set."""
+    if isinstance(X, (str, PathLike)):
+        raise TypeError(
+            f"X must be a DataFrame or an array; got the path {str(X)!r}: read the file first, "
+            "with dpdag.datasets.read(path) or pandas."
+        )
     try:
         values = validate_data(
             estimator,

@@ -211,7 +211,8 @@ def training(record: RunRecord) -> dict[str, Any] | None:
     rows = len(next(iter(columns.values())))
     axis = next((name for name in ("epoch", "step") if name in columns), None)
     steps = columns.pop(axis) if axis else list(range(1, rows + 1))
-    replicas = columns.pop("replica", [0] * rows)
+    start = next((name for name in ("replica", "restart") if name in columns), None)
+    replicas = columns.pop(start) if start else [0] * rows
     lines = []
     for replica in sorted(set(replicas)):
         rows_of = [k for k in range(rows) if replicas[k] == replica]

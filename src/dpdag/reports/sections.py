@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from ..experiments import Diagnostics, RunRecord
+from ..experiments import Diagnostics, Origin, RunRecord
 from .payload import training
 
 __all__ = ["sections"]
@@ -18,7 +19,7 @@ def sections(record: RunRecord) -> dict[str, str]:
     """Markup by the name of its place in the template."""
     n = len(record.names)
     return {
-        "title": f"Causal graph of {n} variables",
+        "title": escape(f"Causal graph of {n} variables{_place(record.origin)}"),
         "subtitle": _subtitle(record),
         "facts": _facts(record),
         "word": record.word,
@@ -26,7 +27,9 @@ def sections(record: RunRecord) -> dict[str, str]:
         "meaning": _meaning(record),
         "heat_note": _heat_note(record),
         "size": "large" if n > 60 else "small",
+        "origin": _origin(record),
         "diagnostics": _diagnostics(record.diagnostics, n_points=len(record.points)),
+        "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
         "settings": _table(record.settings),
         "versions": _table(record.versions),
         "hide_samples": "" if len(record.samples) else "hidden",
@@ -43,6 +46,31 @@ def _subtitle(record: RunRecord) -> str:
     if record.created:
         parts.append(f"on {record.created[:10]}")
     return escape(" ".join(parts))
+
+
+def _place(origin: Origin | None) -> str:
+    """The name of the file, without its folders: they are nobody's business."""
+    return "" if origin is None else f" in {PurePath(origin.source).name}"
+
+
+def _origin(record: RunRecord) -> str:
+    """What was read, left out, encoded and changed before learning."""
+    origin = record.origin
+    if origin is None:
+        return ""
+    used = (record.diagnostics.rows, len(record.names))
+    size = f"{origin.rows:,} rows × {origin.columns} columns"
+    if used != (origin.rows, origin.columns):
+        size += f", learned from {used[0]:,} × {used[1]}"
+    items = [f"{PurePath(origin.source).name}: {size}."]
+    items += [f"Left out {name}: {reason}." for name, reason in origin.dropped.items()]
+    for name, new in origin.encoded.items():
+        zeros = f" (all 0: {origin.levels[name][0]})" if name in origin.levels else ""
+        items.append(f"Encoded {name} as {', '.join(new)}{zeros}.")
+    items += origin.notes
+    if origin.known:
+        items.append(f"Compared with what is known: {origin.known}.")
+    return _list(items)
 
 
 def _duration(seconds: float) -> str:

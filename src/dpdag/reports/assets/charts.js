@@ -21,16 +21,18 @@ function heatMap(id, data, { colours, values, word, above }) {
   const holder = document.getElementById(id);
   const order = data.order;
   const few = order.length <= 60;
-  const narrow = window.innerWidth < 560;
+  const narrow = holder.clientWidth < 500;
   const pick = (matrix) => order.map((i) => order.map((j) => (i === j ? null : matrix[i][j])));
   const names = order.map((k) => plain(data.names[k]));
   const labels = order.map((k) => plain(data.labels[k]));
   const spots = order.map((_, k) => k);
-  const space = few ? Math.min(12 + 7 * Math.max(...labels.map((label) => label.length)), narrow ? 84 : 150) : 34;
+  const font = narrow ? 9 : order.length > 30 ? 9 : 12;
+  const slanted = order.length > 8 || narrow;
+  const margin = heatMargin(holder, order.map((k) => data.labels[k]), { few, narrow, slanted, font });
   const shown = pick(values);
   const axis = {
     tickmode: "array", tickvals: few ? spots : [], ticktext: few ? labels : [], fixedrange: false,
-    tickfont: { size: order.length > 30 ? (narrow ? 6 : 9) : narrow ? 9 : 12 }, showgrid: false, zeroline: false,
+    tickfont: { size: font }, showgrid: false, zeroline: false,
     constrain: "domain",
   };
   Plotly.newPlot(holder, [{
@@ -43,10 +45,28 @@ function heatMap(id, data, { colours, values, word, above }) {
       ? { title: { text: word, side: "right" }, thickness: 14, outlinewidth: 0, tickvals: [0, 1], ticktext: ["low", "high"] }
       : { title: { text: word, side: "right" }, thickness: 14, outlinewidth: 0 },
   }], {
-    font: FONT, margin: { l: space, r: 10, t: 44 + (few ? space * 0.55 : 0), b: 10 }, plot_bgcolor: "#eef1f5", paper_bgcolor: "rgba(0,0,0,0)",
-    xaxis: { ...axis, side: "top", tickangle: order.length > 8 || narrow ? -55 : 0, title: { text: "effect", standoff: 6 } },
-    yaxis: { ...axis, autorange: "reversed", scaleanchor: "x", title: { text: "cause", standoff: 6 } },
+    font: FONT, margin, dragmode: narrow ? false : "zoom", plot_bgcolor: "#eef1f5", paper_bgcolor: "rgba(0,0,0,0)",
+    xaxis: { ...axis, side: "top", tickangle: slanted ? -55 : 0, title: { text: narrow ? "" : "effect", standoff: 6 } },
+    yaxis: { ...axis, autorange: "reversed", scaleanchor: "x", title: { text: narrow ? "" : "cause", standoff: 6 } },
   }, CONFIG);
+}
+
+// Room for the labels. On a phone the map is as large as its labels need, and pans in its box.
+function heatMargin(holder, labels, { few, narrow, slanted, font }) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `${font}px ${FONT.family}`;
+  const wide = labels.map((label) => pen.measureText(label).width);
+  const long = Math.max(...wide);
+  const title = narrow ? 0 : 30;
+  const margin = { l: few ? 14 + title + long : 34, r: 10, t: few ? 16 + title + (slanted ? 0.82 * long : font) : 44, b: 10 };
+  if (!narrow) return margin;
+  const n = labels.length;
+  const cell = () => Math.max((holder.clientWidth - margin.l - margin.r) / n, few ? font + 1 : 0);
+  const own = cell();
+  if (few) margin.r += Math.max(0, ...wide.map((w, k) => 0.6 * w - (n - k - 0.5) * own));
+  holder.style.minWidth = `${Math.floor(margin.l + margin.r + n * cell())}px`;
+  holder.style.height = `${Math.ceil(margin.t + margin.b + n * cell())}px`;
+  return margin;
 }
 
 function trainingCurves(data) {

@@ -147,22 +147,24 @@
 
   // Size -------------------------------------------------------------------------------------
 
-  let zoom = 1;
+  const LEGIBLE = 8.5;
+  let [zoom, fitted] = [1, window.innerWidth];
 
   function resize(next) {
     const [width, height] = data.size;
-    zoom = Math.min(Math.max(next, 0.1), 3);
+    zoom = Math.min(Math.max(next, 0.02), 3);
+    get("small").hidden = zoom * data.font > 0.75 * LEGIBLE;
     network.svg.setAttribute("width", Math.round(width * zoom));
     network.svg.setAttribute("height", Math.round(height * zoom));
   }
 
-  // Everything in view; at first never smaller than can be read: then the drawing scrolls.
+  // Everything in view; at first only its whole width where else it could not be read.
   function fit(readable) {
     const box = get("scroller");
     const [width, height] = data.size;
     const inside = Math.min((box.clientWidth - 2) / width, (0.78 * window.innerHeight - 4) / height, 1.25);
     const across = Math.min((box.clientWidth - 2) / width, 1.25);
-    resize(readable ? Math.max(inside, Math.min(across, 1), 8.5 / data.font) : inside);
+    resize(readable ? Math.max(inside, Math.min(across, LEGIBLE / data.font)) : inside);
     box.scrollLeft = (width * zoom - box.clientWidth) / 2;
   }
 
@@ -178,9 +180,21 @@
   get("threshold").max = data.levels.length - 1;
   get("threshold").value = data.start;
   get("threshold").addEventListener("input", update);
-  get("zoom-in").addEventListener("click", () => resize(zoom * 1.25));
-  get("zoom-out").addEventListener("click", () => resize(zoom / 1.25));
-  get("zoom-fit").addEventListener("click", () => fit(false));
+  for (const [id, step] of [["zoom-in", 1.25], ["zoom-out", 0.8]]) {
+    get(id).addEventListener("click", () => {
+      fitted = null;
+      resize(zoom * step);
+    });
+  }
+  get("zoom-fit").addEventListener("click", () => {
+    fitted = window.innerWidth;
+    fit(false);
+  });
+  window.addEventListener("resize", () => {
+    if (fitted === null || fitted === window.innerWidth) return; // the reader's own zoom stays
+    fitted = window.innerWidth;
+    fit(true);
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") select(null, null, false);
   });
