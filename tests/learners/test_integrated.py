@@ -1,5 +1,6 @@
 """VIDPDAG with the functions integrated out: accurate, honest, complete."""
 
+import math
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import torch
 
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
-from dpdag.learners.integrated import choose
+from dpdag.learners.integrated import INTEGRATED, choose
+from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic
 
 MECHANISMS = ["gp", "additive", "linear", "auto"]
@@ -95,7 +97,9 @@ def test_unknowable_directions_are_left_open(kind: str, learner: type) -> None:
 
 
 def test_restarts_become_a_mixture() -> None:
-    model = VIDPDAG(mechanism="additive", n_restarts=3, random_state=0).fit(table())
+    rng = np.random.default_rng(9)
+    X = table().assign(**{f"noise {k}": rng.normal(size=200) for k in range(8)})
+    model = VIDPDAG(mechanism="additive", n_restarts=3, random_state=0).fit(X)
     assert len(model.posterior_.weights) == 3
     assert bool(is_acyclic(torch.from_numpy(model.adjacency_)))
 
@@ -108,11 +112,41 @@ def test_a_model_that_does_not_fit_is_averaged_over_halves_of_the_rows(
     draw = partial(rng.standard_t, 3) if noise == "standard_t" else rng.standard_normal
     cause = draw(size=300)
     middle = np.tanh(2 * cause) + 0.3 * draw(size=300)
-    X = np.stack([middle, cause, np.sin(2 * middle) + 0.3 * draw(size=300)], axis=1)
+    columns = [middle, cause, np.sin(2 * middle) + 0.3 * draw(size=300)]
+    X = np.stack([*columns, *draw(size=(8, 300))], axis=1)
     model = VIDPDAG(mechanism="additive", random_state=0).fit(X)
     assert len(model.posterior_.weights) == fits
     assert ("5 random halves" in (model.choice_ or "")) == (fits > 1)
     assert len(VIDPDAG(mechanism="additive", n_restarts=1).fit(X).posterior_.weights) == 1
+
+
+@pytest.mark.parametrize(("mechanism", "atol"), [("linear", 0.03), ("additive", 0.03)])
+def test_few_columns_get_the_posterior_over_all_graphs(mechanism: str, atol: float) -> None:
+    X = table(60, seed=1).to_numpy()[:, :3]
+    model = VIDPDAG(mechanism=mechanism, n_restarts=1, random_state=0).fit(X)
+    z = torch.from_numpy((X - X.mean(0)) / X.std(0))
+    evidence = INTEGRATED[mechanism].evidence(z, "cpu")
+    dags = all_dags(3).bool()  # (25, 3, 3)
+    child = torch.arange(3).expand(len(dags), 3)
+    score = evidence.log_evidence(child.flatten(), dags.mT.flatten(0, 1)).reshape(-1, 3).sum(-1)
+    share = (score + math.log(0.1 / 0.9) * dags.sum((1, 2))).softmax(0)
+    expected = torch.einsum("g,gij->ij", share, dags.double())
+    np.testing.assert_allclose(model.edge_probabilities_, expected, atol=atol)
+
+
+def test_straight_lines_are_called_linear_however_exact_they_are() -> None:
+    rng = np.random.default_rng(0)
+    X = np.empty((200, 4))
+    X[:, 0] = rng.normal(size=200)
+    for k in range(1, 4):
+        X[:, k] = 2 * X[:, k - 1] + 0.1 * rng.normal(size=200)
+    z = torch.from_numpy((X - X.mean(0)) / X.std(0))
+    assert choose(z, Knowledge().resolve(4)).mechanism == "linear"
+    model = VIDPDAG(random_state=0).fit(X)
+    p = model.edge_probabilities_
+    for i, j in ((0, 1), (1, 2), (2, 3)):
+        assert p[i, j] + p[j, i] > 0.9
+        assert 0.15 < p[i, j] < 0.85
 
 
 def test_missing_values_on_transformed_columns() -> None:

@@ -111,7 +111,7 @@ def test_limit_of_parents_holds() -> None:
 def test_parents_are_found_together_where_none_is_worth_its_price_alone() -> None:
     generator = torch.Generator().manual_seed(2)
     x = torch.randn(60, 6, generator=generator, dtype=torch.float64)
-    x[:, 5] = x[:, :4].sum(-1) + 0.05 * x[:, 5]
+    x[:, 5] = x[:, :4].sum(-1) + 0.2 * x[:, 5]
     evidence = ExactScreen(BGeEvidence(x))
     single = evidence.screen(5, torch.zeros(6, dtype=torch.bool))
     known = Knowledge(tiers=[[0, 1, 2, 3, 4], [5]])

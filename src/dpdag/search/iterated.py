@@ -20,7 +20,7 @@ def iterated_search(
     *,
     edge_penalty: float = 2.0,
     constraints: Constraints | None = None,
-    patience: int = 20,
+    patience: int = 12,
     random_state: int = 0,
 ) -> LazyResult:
     """Climb, then repeatedly change the graph at random and climb again, keeping what is better.
