@@ -1,4 +1,4 @@
-"""Why the paper's ER-10-40 row is not reached: two checks that know nothing of `dpdag`'s learner.
+"""Why the paper's ER-10-40 row is not reached: a plain reading, and the spread over runs.
 
     OMP_NUM_THREADS=1 python benchmarks/vi_dp_dag_runs.py
 
