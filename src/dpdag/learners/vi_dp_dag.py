@@ -37,7 +37,7 @@ __all__ = ["VIDPDAG"]
 
 _RESAMPLED_NODES = 30  # beyond, searching again takes too long to be a default
 _MISFIT = 2.5  # nats by which a typical column's residuals may prefer another shape
-_RESAMPLES = 5
+_RESAMPLES = 3
 
 
 class VIDPDAG(DAGLearner):
@@ -57,7 +57,7 @@ class VIDPDAG(DAGLearner):
             transformations of the columns, and says why in ``choice_``.
         n_restarts: Fits combined: networks train as one batch, searches see all rows first and
             then random halves of them. By default one; with the functions integrated out and up
-            to 30 columns six where the residuals are not Gaussian, so that the model is wrong and
+            to 30 columns four where the residuals are not Gaussian, so that the model is wrong and
             one posterior would be too sure.
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
