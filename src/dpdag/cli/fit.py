@@ -168,7 +168,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     many, own_bar = columns >= MANY_COLUMNS, hasattr(model, "verbose")
     if many and own_bar:  # 1 to 9 minutes of CPU time were seen with 1000 rows
         message += (
-            " (so many columns may take a quarter of an hour or more; "
+            " (so many columns may take several minutes; "
             "--learner CAM --set n_bootstrap=0 takes seconds)"
         )
     if own_bar and (many or console.is_terminal):
