@@ -13,8 +13,9 @@ import typer
 from ..experiments import RunRecord
 from ..learners import DAGLearner, load
 from ..registry import suggest
+from .matching import filled, matching
 from .output import new_file
-from .table import Table, filled, gaps, matching
+from .table import Table, gaps
 
 __all__ = ["ANSWERS", "categories", "drawn", "interventions", "load", "write", "write_graphs"]
 
@@ -32,7 +33,7 @@ def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
         used = dict.fromkeys(n if n in table.frame else n.rpartition("=")[0] for n in names)
         where = gaps(table.frame[list(used)])
         raise ValueError(
-            f"{table.source} misses values in {where}; fill them first with 'dpdag impute'."
+            f"{table.origin.source} misses values in {where}; fill them first with 'dpdag impute'."
         )
     return _frame(learner.predict(_as_fitted(own, learner)), learner)
 

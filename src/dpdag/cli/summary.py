@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ SHOWN = 15
 
 def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
     """The content of ``summary.json``."""
-    edges = learner.to_edges()
+    origin, edges = table.origin, learner.to_edges()
     known = learner.knowledge.required if learner.knowledge else ()
     edges["required"] = [ends in known for ends in zip(edges["source"], edges["target"])]
     found: dict[str, Any] = {
@@ -32,16 +32,16 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "seed": seed,
         "seconds": record.seconds,
         "data": {
-            "source": table.source,
-            "rows": table.rows,
-            "columns": table.columns,
+            "source": origin.source,
+            "rows": origin.rows,
+            "columns": origin.columns,
             "rows_used": len(table.frame),
             "columns_used": record.names,
-            "dropped": table.dropped,
-            "encoded": table.encoded,
-            "levels": table.levels,
+            "dropped": origin.dropped,
+            "encoded": origin.encoded,
+            "levels": origin.levels,
         },
-        "notes": [*table.notes, *record.diagnostics.notes],
+        "notes": [*origin.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
         "n_edges": len(edges),
         "edges": edges.to_dict("records"),
@@ -56,16 +56,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
 
 def origin(table: Table, found: dict[str, Any]) -> Origin:
     """What a report says of the data; ``found`` is what :func:`facts` gives."""
-    return Origin(
-        source=table.source,
-        rows=table.rows,
-        columns=table.columns,
-        dropped=table.dropped,
-        encoded=table.encoded,
-        levels=table.levels,
-        notes=table.notes,
-        known=_compared(found["truth"]) if "truth" in found else "",
-    )
+    return replace(table.origin, known=_compared(found["truth"]) if "truth" in found else "")
 
 
 def show(found: dict[str, Any], *, console: Console) -> None:

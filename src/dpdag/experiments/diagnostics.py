@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..metrics import sortability
 
-__all__ = ["Diagnostics", "column_names", "diagnose"]
+__all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
 
 Array = NDArray[np.float64]
 
@@ -53,19 +53,19 @@ class Diagnostics:
             sentence
             for shown, sentence in (
                 (few_rows, f"Only {self.rows} rows for {self.columns} columns: expect doubt."),
-                (self.missing, f"Values are missing in {_some(list(self.missing))}."),
-                (self.constant, f"Constant, so without causes: {_some(self.constant)}."),
-                (self.duplicates, f"Copies of each other: {_some(self.duplicates)}."),
+                (self.missing, f"Values are missing in {listed(list(self.missing))}."),
+                (self.constant, f"Constant, so without causes: {listed(self.constant)}."),
+                (self.duplicates, f"Copies of each other: {listed(self.duplicates)}."),
                 (
                     self.near_duplicates,
-                    f"Almost copies, whose direction is a guess: {_some(self.near_duplicates)}.",
+                    f"Almost copies, whose direction is a guess: {listed(self.near_duplicates)}.",
                 ),
                 (
                     self.heavy_tailed,
-                    f"Heavy tails, where a few rows decide: {_some(self.heavy_tailed)}; "
+                    f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; "
                     "consider logarithms.",
                 ),
-                (self.few_values, f"Few distinct values: {_some(self.few_values)}."),
+                (self.few_values, f"Few distinct values: {listed(self.few_values)}."),
             )
             if shown
         ]
@@ -141,7 +141,7 @@ def _verdict(values: Array, labels: list[str], graph: Any) -> str | None:
     return sortability(complete, np.asarray(graph)).verdict
 
 
-def _some(items: Sequence[Any], limit: int = 6) -> str:
+def listed(items: Sequence[Any], limit: int = 6) -> str:
     """A list for people: the first few and how many more."""
     words = [" and ".join(item) if isinstance(item, tuple) else str(item) for item in items]
     more = f" and {len(words) - limit} more" if len(words) > limit else ""
