@@ -242,6 +242,15 @@ def test_rows_are_drawn_under_interventions(dpdag, folder, table):
     assert (rows[["site=south", "site=west", "age"]] == [0, 1, 60]).all(axis=None)
 
 
+def test_an_intervention_far_outside_the_data_is_warned_of_in_one_line(dpdag, folder, table):
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--drop-text", *CAM).status == 0
+    result = dpdag(folder, "sample", "run", "--do", "age=500", "--do", "dose=0", "--out", "r.csv")
+    assert result.status == 0
+    assert result.stderr.startswith("dpdag: warning: 'age' is set to 500, far outside its observed")
+    assert result.stderr.count("\n") == 1
+    assert (pd.read_csv(folder / "r.csv")["age"] == 500).all()
+
+
 def test_the_first_category_is_set_by_name_and_unknown_ones_are_refused(dpdag, folder, table):
     result = dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM)
     assert "site as site=south, site=west (all 0: north)" in result.stdout

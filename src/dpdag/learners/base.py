@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
-from ..scm import Categories, Mechanisms, MonotoneColumns, StructuralModel
+from ..scm import Categories, Mechanisms, MonotoneColumns, Observed, StructuralModel
 from ..scm.plot import draw_graph
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
@@ -70,6 +71,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
+        observed_: The ranges of the columns; None for a model saved without them.
     """
 
     min_rows: ClassVar[int] = 5
@@ -78,6 +80,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     prune: bool | float = False
     random_state: Any = None
     columns_: MonotoneColumns | None = None
+    observed_: Observed | None = None
 
     @abstractmethod
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
@@ -124,7 +127,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``.
 
         Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
-        ``do={"site": "B"}`` sets both.
+        ``do={"site": "B"}`` sets both. A value far outside what was observed gives a warning.
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
@@ -179,6 +182,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
         self.location_ = values.mean(0)
         self.scale_ = values.std(0)
+        self.observed_ = Observed.of(values)
         return torch.from_numpy((values - self.location_) / self.scale_)
 
     def _constraints(self) -> Constraints:
@@ -260,6 +264,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Interventions by column index, in the model's units."""
         names, groups = self._names(self.n_features_in_), self.model_.categories.groups
         values = interventions(do, names, groups)
+        for leap in self.observed_.leaps(values, names) if self.observed_ else ():
+            warnings.warn(leap, UserWarning, stacklevel=3)
         row = np.array(self.location_, dtype=float)
         row[list(values)] = list(values.values())
         x = self._model_units(row[None])[0]

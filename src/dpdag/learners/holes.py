@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
 from .validation import like_input, refuse_empty, validated
@@ -38,6 +39,7 @@ def fit_with_holes(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> No
         drawn = learner.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
         filled = np.where(holes, learner._settled(drawn), values)
     fit(like_input(filled, X))
+    learner.observed_ = Observed.of(values)
 
 
 def _usual(known: Array) -> float:
