@@ -90,6 +90,12 @@ def test_arrays_get_names() -> None:
     assert describe(CAM().fit(X), X).names == ["x0", "x1"]
 
 
+def test_named_columns_come_in_any_order(table: pd.DataFrame, additive: RunRecord) -> None:
+    found = describe(CAM().fit(table), table[table.columns[::-1]])
+    assert found.names == list(table)
+    assert np.array_equal(found.points, additive.points)
+
+
 def test_other_columns_are_refused(table: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match=r"X must be \(rows, 3\) as fitted"):
         describe(CAM().fit(table), table.iloc[:, :2])

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from ..learners.base import DAGLearner
+from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
 from .diagnostics import column_names, diagnose
 from .record import Curve, RunRecord
@@ -36,7 +37,7 @@ def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> Ru
 
     Arguments:
         learner: Fitted.
-        X: (rows, n) the data it was fitted to.
+        X: (rows, n) the data it was fitted to, columns in any order if they have names.
         seconds: What fitting took.
 
     Example:
@@ -47,7 +48,7 @@ def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> Ru
         ('cause', 'effect')
     """
     names = _names(learner, X)
-    values = np.asarray(X, dtype=np.float64)
+    values = np.asarray(fitted_columns(learner, X), dtype=np.float64)
     if values.shape[1:] != (len(names),):
         raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
     complete = values[~np.isnan(values).any(1)]

@@ -59,8 +59,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     :meth:`_mechanisms` where the functions it learned should answer questions. It may have the
     parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
 
-    Answers about a DataFrame are DataFrames, of which columns that were not fitted are ignored;
-    answers about an array are arrays.
+    Answers about a DataFrame are DataFrames, with its columns in its order but for those that were
+    not fitted, which are ignored; answers about an array are arrays.
 
     Attributes:
         edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
@@ -101,9 +101,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> Rows:  # (m, n) -> (m, n)
         """Every column's value from its learned parents; roots get their mean."""
-        model, X = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(X, reset=False))
-        return like_input(self._original(model.predict(x)), X)
+        model, own = self._fitted(), fitted_columns(self, X)
+        x = self._model_units(self._validate(own, reset=False))
+        return like_input(self._original(model.predict(x)), own, X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
@@ -116,10 +116,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
-        model, X = self._fitted(), fitted_columns(self, X)
-        values = validated(self, X, reset=False)
+        model, own = self._fitted(), fitted_columns(self, X)
+        values = validated(self, own, reset=False)
         filled = self._settled(model.impute(self._model_units(values)))
-        return like_input(np.where(np.isnan(values), filled, values), X)
+        return like_input(np.where(np.isnan(values), filled, values), own, X)
 
     def sample(
         self, n_samples: int = 1, do: Mapping[Any, Any] | None = None, random_state: Any = None
@@ -137,9 +137,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
-        model, X = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(X, reset=False))
-        return like_input(self._settled(model.counterfactual(x, do=self._do(do))), X)
+        model, own = self._fitted(), fitted_columns(self, X)
+        x = self._model_units(self._validate(own, reset=False))
+        return like_input(self._settled(model.counterfactual(x, do=self._do(do))), own, X)
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:

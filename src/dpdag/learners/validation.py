@@ -82,15 +82,22 @@ def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) 
 
 
 def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
-    """``X`` without columns that were not fitted, where it is a DataFrame that has all others."""
-    names = set(getattr(estimator, "feature_names_in_", ()))
-    if not names or not isinstance(X, pd.DataFrame) or not names <= set(X.columns):
+    """The columns that were fitted, in their order, of a DataFrame that has them all."""
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    if not names or not isinstance(X, pd.DataFrame) or not set(names) <= set(X.columns):
         return X
-    return X[[name for name in X.columns if name in names]]
+    return X[names]
 
 
-def like_input(values: Array, X: Any) -> Rows:
-    """Numbers as a DataFrame with the names and the index of ``X``, if it has any."""
-    if not hasattr(X, "columns"):
+def like_input(values: Array, own: Any, given: Any) -> Rows:
+    """Numbers as a DataFrame, if they answer one, in the order of its columns.
+
+    Arguments:
+        values: (m, n) in the order of the columns of ``own``.
+        own: What was answered: ``given``, or its :func:`fitted_columns`.
+        given: What the user gave.
+    """
+    if not hasattr(own, "columns"):
         return values
-    return pd.DataFrame(values, columns=X.columns, index=getattr(X, "index", None))
+    frame = pd.DataFrame(values, columns=own.columns, index=getattr(own, "index", None))
+    return frame[[name for name in given.columns if name in frame]]
