@@ -55,8 +55,7 @@ def sample(
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
         answers.write_graphs(learner, k, seed, out, overwrite=overwrite)
         return
-    held = answers.interventions(do or [], answers.categories(model))
-    rows = answers.drawn(learner, k, held, seed)
+    rows = answers.drawn(learner, k, do or [], seed)
     answers.write(rows, out, overwrite=overwrite)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..ops.columns import LEVELS
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -36,7 +38,8 @@ def one_hot(
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Replace columns of categories by 0/1 columns, one per category but the first.
 
-    The first category is what all zeros mean. A missing category stays missing.
+    The first category is what all zeros mean; it is noted in the table's ``attrs``, from where
+    learners know it by name. A missing category stays missing.
 
     Returns:
         The table, and the new columns of each old one.
@@ -49,16 +52,19 @@ def one_hot(
     """
     parts: dict[str, pd.Series] = {}
     new: dict[str, list[str]] = {}
+    known = dict(frame.attrs.get(LEVELS, {}))
     for name in _names(frame):
         if name not in columns:
             parts[name] = frame[name]
             continue
         values = frame[name]
-        others = levels(values)[1:]
-        new[name] = [f"{name}={level}" for level in others]
-        for level in others:
-            parts[f"{name}={level}"] = encoded(values, level)
-    return frame.iloc[:, :0].assign(**parts), new
+        known[name] = levels(values)
+        new[name] = [f"{name}={level}" for level in known[name][1:]]
+        for level, column in zip(known[name][1:], new[name], strict=True):
+            parts[column] = encoded(values, level)
+    table = frame.iloc[:, :0].assign(**parts)
+    table.attrs[LEVELS] = known
+    return table, new
 
 
 def levels(values: pd.Series) -> list[str]:

@@ -28,7 +28,7 @@ from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .interventions import interventions
 from .storage import save_learner
-from .validation import Rows, fitted_columns, like_input, validated
+from .validation import Rows, fitted_columns, known_levels, like_input, validated
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -71,6 +71,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
+        levels_: All categories of variables that are given as 0/1 columns, where they are known.
         observed_: The ranges of the columns; None for a model saved without them.
     """
 
@@ -80,6 +81,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     prune: bool | float = False
     random_state: Any = None
     columns_: MonotoneColumns | None = None
+    levels_: dict[str, list[str]] | None = None
     observed_: Observed | None = None
 
     @abstractmethod
@@ -127,7 +129,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``.
 
         Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
-        ``do={"site": "B"}`` sets both. A value far outside what was observed gives a warning.
+        ``do={"site": "B"}`` sets both; the first category is known by name where the columns were
+        made by :func:`dpdag.datasets.one_hot`. Values far outside what was observed are warned of.
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
@@ -177,6 +180,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         refuse_missing(values, self._names(values.shape[1]))
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
+            self.levels_ = known_levels(X)
         return values
 
     def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
@@ -263,7 +267,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _do(self, do: Mapping[Any, Any] | None) -> dict[int, float]:
         """Interventions by column index, in the model's units."""
         names, groups = self._names(self.n_features_in_), self.model_.categories.groups
-        values = interventions(do, names, groups)
+        values = interventions(do, names, groups, self.levels_)
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warnings.warn(leap, UserWarning, stacklevel=3)
         row = np.array(self.location_, dtype=float)

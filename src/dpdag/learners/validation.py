@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..ops.columns import MISSING_WAY_OUT
+from ..ops.columns import LEVELS, MISSING_WAY_OUT
 
-__all__ = ["Rows", "fitted_columns", "like_input", "refuse_empty", "validated"]
+__all__ = ["Rows", "fitted_columns", "known_levels", "like_input", "refuse_empty", "validated"]
 
 Array = NDArray[np.float64]
 Rows = Array | pd.DataFrame
@@ -89,6 +89,19 @@ def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
     return X[names]
 
 
+def known_levels(X: Any) -> dict[str, list[str]]:
+    """All categories of the variables of a DataFrame that has all their 0/1 columns."""
+    if not isinstance(X, pd.DataFrame):
+        return {}
+    names = list(X.columns)
+    return {
+        variable: [str(level) for level in levels]
+        for variable, levels in X.attrs.get(LEVELS, {}).items()
+        if {f"{variable}={level}" for level in levels[1:]}
+        == {name for name in names if str(name).rpartition("=")[0] == variable}
+    }
+
+
 def like_input(values: Array, own: Any, given: Any) -> Rows:
     """Numbers as a DataFrame, if they answer one, in the order of its columns.
 
@@ -100,4 +113,5 @@ def like_input(values: Array, own: Any, given: Any) -> Rows:
     if not hasattr(own, "columns"):
         return values
     frame = pd.DataFrame(values, columns=own.columns, index=getattr(own, "index", None))
+    frame.attrs.update(getattr(own, "attrs", {}))
     return frame[[name for name in given.columns if name in frame]]
