@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from dpdag.datasets import decoded, floats, one_hot, text_columns, uninformative
+from dpdag.datasets import decoded, floats, from_one_hot, one_hot, text_columns, uninformative
 from dpdag.ops.columns import refuse_degenerate
 
 
@@ -18,11 +18,15 @@ def test_categories_become_columns_in_place():
 
 
 def test_categories_come_back_where_it_is_clear_which():
-    site = pd.Series(["A", "C", None, None])
-    columns = pd.DataFrame({"site=B": [0.0, 0, 0, 1], "site=C": [0.0, 1, 0, 0]})
-    assert decoded(site, columns).tolist() == ["A", "C", "A", "B"]
-    unclear = decoded(site.replace("C", "D"), columns)  # A and D have no column
-    assert unclear.isna().tolist() == [False, False, True, False]
+    columns = pd.DataFrame({"site=B": [0.0, 0, 0.3, np.nan], "site=C": [0.0, 1, 0.6, 0]})
+    for first in ("A", None):
+        known = decoded(columns, first)
+        assert known.astype(object).where(known.notna(), None).tolist() == [first, "C", "C", None]
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "sex": ["m", None, "f"], "b": [0.0, 1.0, 0.0]})
+    table, _ = one_hot(frame, ["sex"])
+    pd.testing.assert_frame_equal(
+        from_one_hot(table, {"sex": ["f", "m"]}), frame, check_dtype=False
+    )
 
 
 def test_all_kinds_of_numbers_become_floats():

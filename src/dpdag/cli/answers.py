@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import typer
 
+from .. import datasets
 from ..learners import DAGLearner, load
-from .matching import filled, matching
+from .matching import filled, matching, whole_numbers
 from .output import new_file
 from .table import Table, gaps
 
@@ -19,12 +20,20 @@ __all__ = ["ANSWERS", "drawn", "load", "write", "write_graphs"]
 
 
 def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataFrame:
-    """Rows of the learned model under interventions, "name=value" each."""
-    return _frame(learner.sample(k, interventions(do, _columns(learner)), seed), learner)
+    """Rows of the learned model, as the table it learned from could have them.
+
+    Arguments:
+        do: Interventions, "name=value" each.
+    """
+    columns = _columns(learner)
+    held = interventions(do, columns)
+    rows = _frame(learner.sample(k, held, seed), learner)
+    by_name = {name: held[column] for name, column in columns.items() if column in held}
+    return _decoded(whole_numbers(rows, learner.observed_, by_name), learner)
 
 
 def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
-    """Every column of the model from its learned parents."""
+    """Every column of the model from its learned parents, categories by name."""
     names = _names(learner)
     own = matching(table, names)
     if own.isna().any(axis=None):
@@ -33,13 +42,13 @@ def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
         raise ValueError(
             f"{table.origin.source} misses values in {where}; fill them first with 'dpdag impute'."
         )
-    return _frame(learner.predict(_as_fitted(own, learner)), learner)
+    return _decoded(_frame(learner.predict(_as_fitted(own, learner)), learner), learner)
 
 
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
     own = _as_fitted(matching(table, _names(learner)), learner)
-    return filled(table.frame, _frame(learner.impute(own), learner))
+    return filled(table.frame, _frame(learner.impute(own), learner), learner.levels_ or {})
 
 
 ANSWERS: dict[str, Callable[[DAGLearner, Table], pd.DataFrame]] = {
@@ -125,3 +134,8 @@ def _as_fitted(own: pd.DataFrame, learner: DAGLearner) -> Any:
 
 def _frame(rows: Any, learner: DAGLearner) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_names(learner))
+
+
+def _decoded(frame: pd.DataFrame, learner: DAGLearner) -> pd.DataFrame:
+    """With columns of categories where the learner knows all of them."""
+    return datasets.from_one_hot(frame, learner.levels_ or {})

@@ -41,6 +41,9 @@ def sample(
 
     A .npz file holds 'dags' (k, n, n), where dags[s, i, j] = 1 means i → j, and 'names' (n,).
 
+    Rows are written in the terms of the table: categories by name, and rounded values where a
+    column had only whole numbers.
+
     [bold]Examples[/]
 
       dpdag sample run/ -k 100 --out dags.npz
@@ -85,6 +88,8 @@ def _answering(name: str, words: str) -> Callable[..., None]:
 predict = _answering(
     "predict",
     """Predict every column that was learned from, from its learned causes.
+
+    Predicted are means, also of whole numbers; of categories the likeliest, by name.
 
     [bold]Example[/]
 

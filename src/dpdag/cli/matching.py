@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from .. import datasets
 from ..registry import suggest
+from ..scm import Observed
 from .table import Table, text_examples
 
-__all__ = ["filled", "matching"]
+__all__ = ["filled", "matching", "whole_numbers"]
+
+LARGEST = 2**53  # whole numbers beyond are not exact in floating point
 
 
 def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
@@ -36,13 +39,44 @@ def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
     return found
 
 
-def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """A table with its gaps filled from a model's columns, all else as it is."""
+def filled(
+    frame: pd.DataFrame, own: pd.DataFrame, levels: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """A table with its gaps filled from a model's columns, all else as it is.
+
+    Arguments:
+        frame: The table.
+        own: What the model says of its columns.
+        levels: All categories of variables where the model knows them; else the first is the one
+            that is in the table and has no column, and gaps stay where there are several.
+    """
     new = {}
     for name in frame.columns[frame.isna().any()]:
-        levels = [column for column in own if str(column).rpartition("=")[0] == name]
+        columns = [column for column in own if str(column).rpartition("=")[0] == name]
         if name in own:
             new[name] = own[name]
-        elif levels:
-            new[name] = datasets.decoded(frame[name], own[levels])
+        elif columns:
+            first = levels[name][0] if name in levels else _first(frame[name], columns)
+            said = datasets.decoded(own[columns], first)
+            new[name] = frame[name].where(frame[name].notna(), said)
     return frame.assign(**new)
+
+
+def whole_numbers(
+    frame: pd.DataFrame, observed: Observed | None, held: Mapping[Any, Any]
+) -> pd.DataFrame:
+    """Round columns in which only whole numbers were observed, but those held at other values."""
+    if observed is None:
+        return frame
+    rounded = {
+        str(name): frame[name].round().astype("int64")
+        for name, whole in zip(frame, observed.whole, strict=True)
+        if whole and frame[name].abs().max() < LARGEST and float(held.get(name, 0)).is_integer()
+    }
+    return frame.assign(**rounded)
+
+
+def _first(values: pd.Series, columns: Sequence[Any]) -> str | None:
+    """The one category of ``values`` without a column."""
+    others = set(datasets.levels(values)) - {str(name).rpartition("=")[2] for name in columns}
+    return others.pop() if len(others) == 1 else None

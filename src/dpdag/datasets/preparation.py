@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,16 @@ from ..ops.columns import LEVELS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["decoded", "encoded", "floats", "levels", "one_hot", "text_columns", "uninformative"]
+__all__ = [
+    "decoded",
+    "encoded",
+    "floats",
+    "from_one_hot",
+    "levels",
+    "one_hot",
+    "text_columns",
+    "uninformative",
+]
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
@@ -77,25 +86,51 @@ def encoded(values: pd.Series, level: str) -> pd.Series:
     return (values.astype(str) == level).astype(np.float64).where(values.notna())
 
 
-def decoded(values: pd.Series, columns: pd.DataFrame) -> pd.Series:
-    """Fill missing categories by the column "variable=category" that is 1.
+def decoded(columns: pd.DataFrame, first: str | None) -> pd.Series:
+    """The category of every row, the likeliest where its columns hold other numbers than 0 and 1.
 
-    Where none is, by the one category of ``values`` without a column; if there are several, the
-    gap stays.
+    Arguments:
+        columns: 0/1 columns "variable=category"; what a row leaves of 1 is for ``first``.
+        first: The category without a column; rows of it are missing where it is None.
 
     Example:
         >>> import pandas as pd
-        >>> site = pd.Series(["A", "B", None, None])
-        >>> columns = pd.DataFrame({"site=B": [0, 1, 1, 0], "site=C": [0, 0, 0, 0]})
-        >>> decoded(site, columns).tolist()
-        ['A', 'B', 'B', 'A']
+        >>> columns = pd.DataFrame({"site=B": [0.0, 1.0, 0.4], "site=C": [0.0, 0.0, 0.5]})
+        >>> decoded(columns, "A").tolist()
+        ['A', 'B', 'C']
     """
-    known = [str(name).rpartition("=")[2] for name in columns]
-    others = set(levels(values)) - set(known)
-    first = others.pop() if len(others) == 1 else None
-    which = columns.to_numpy() > 0.5  # (rows, levels)
-    said = np.where(which.any(1), np.array(known, dtype=object)[which.argmax(1)], first)
-    return values.where(values.notna(), said)
+    import pandas as pd
+
+    names = [first, *(str(name).rpartition("=")[2] for name in columns)]
+    shares = columns.to_numpy(np.float64)  # (rows, categories but the first)
+    likeliest = np.column_stack([1 - shares.sum(1), shares]).argmax(1)
+    said = pd.Series(np.array(names, dtype=object)[likeliest], index=columns.index)
+    return said.where(columns.notna().all(axis=1))
+
+
+def from_one_hot(frame: pd.DataFrame, levels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Put columns of categories back in the place of their 0/1 columns.
+
+    Arguments:
+        frame: With the columns that :func:`one_hot` made.
+        levels: All categories of these variables, the first being the one without a column.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"site": ["C", "A", "B"], "age": [40, 50, 60]})
+        >>> from_one_hot(one_hot(table, ["site"])[0], {"site": ["A", "B", "C"]}).equals(table)
+        True
+    """
+    groups = {name: [f"{name}={level}" for level in known[1:]] for name, known in levels.items()}
+    variables = {column: name for name, columns in groups.items() for column in columns}
+    parts: dict[str, pd.Series] = {}
+    for name in _names(frame):
+        variable = variables.get(name)
+        if variable is None:
+            parts[name] = frame[name]
+        elif variable not in parts:
+            parts[variable] = decoded(frame[groups[variable]], levels[variable][0])
+    return frame.iloc[:, :0].assign(**parts)
 
 
 def uninformative(frame: pd.DataFrame) -> dict[str, str]:

@@ -16,10 +16,11 @@ MARGIN = 0.1  # of the width of a range; a value just beyond it is no leap
 
 @dataclass(frozen=True)
 class Observed:
-    """The range of every column, in original units.
+    """The range and the kind of every column, in original units.
 
     Arguments:
         low, high: (n,) the smallest and the largest value.
+        whole: (n,) whether all values are whole numbers.
 
     Example:
         >>> seen = Observed.of(np.array([[1.0, 5.0], [3.0, np.nan], [2.0, 9.0]]))
@@ -29,11 +30,13 @@ class Observed:
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    whole: NDArray[np.bool_]
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> Observed:
         """What ``values`` (rows, n) show, NaN aside."""
-        return cls(np.nanmin(values, axis=0), np.nanmax(values, axis=0))
+        whole = (np.isnan(values) | (values == np.round(values))).all(0)
+        return cls(np.nanmin(values, axis=0), np.nanmax(values, axis=0), whole)
 
     def leaps(self, held: Mapping[int, float], names: Sequence[Any]) -> list[str]:
         """A sentence for every column that is held far outside its range."""
