@@ -309,6 +309,11 @@ def test_a_report_is_written_again_from_the_record(dpdag, folder):
     result = dpdag(folder, "report", "run")
     assert (result.status, result.stdout) == (0, "run/report.html\n")
     assert (folder / "run" / "report.html").read_bytes() == page
+    for options, status in (([], 0), ([], 2), (["--overwrite"], 0)):
+        result = dpdag(folder, "report", "run", "--out", "new/copy.html", *options)
+        assert result.status == status
+    assert result.stdout == "new/copy.html\n"
+    assert (folder / "new" / "copy.html").read_bytes() == page
 
 
 def test_parts_are_listed_for_people_and_scripts(dpdag, folder):

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import Origin, RunRecord
+from ..experiments import Comparison, Origin, RunRecord, compare
 from ..learners import DAGLearner
-from ..metrics import shd
 from .table import Table
 
 __all__ = ["facts", "origin", "show"]
@@ -50,13 +48,14 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "choice": record.choice,
     }
     if table.truth is not None and table.names == table.truth.names:
-        found["truth"] = _against(record.adjacency, table.truth.adjacency)
+        found["truth"] = compare(record.adjacency, table.truth.adjacency)._asdict()
     return found
 
 
 def origin(table: Table, found: dict[str, Any]) -> Origin:
     """What a report says of the data; ``found`` is what :func:`facts` gives."""
-    return replace(table.origin, known=_compared(found["truth"]) if "truth" in found else "")
+    known = Comparison(**found["truth"]).sentence if "truth" in found else ""
+    return replace(table.origin, known=known)
 
 
 def show(found: dict[str, Any], *, console: Console) -> None:
@@ -84,7 +83,7 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     if found["choice"]:
         print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
     if "truth" in found:
-        print_(f"[bold]Known[/]     {_compared(found['truth'])}")
+        print_(f"[bold]Known[/]     {Comparison(**found['truth']).sentence}")
     if found["edges"]:
         console.print(_grid(found["edges"]))
     if found["n_edges"] > SHOWN:
@@ -108,21 +107,3 @@ def _grid(edges: list[dict[str, Any]]) -> Grid:
 
 def _printer(console: Console) -> Any:
     return lambda text: console.print(text, soft_wrap=True, highlight=False)
-
-
-def _against(learned: np.ndarray, truth: np.ndarray) -> dict[str, int]:  # (n, n), (n, n)
-    learned, truth = learned != 0, truth != 0
-    return {
-        "edges": int(truth.sum()),
-        "found": int((learned & truth).sum()),
-        "reversed": int((learned & truth.T).sum()),
-        "other": int((learned & ~truth & ~truth.T).sum()),
-        "shd": int(shd(truth.astype(int), learned.astype(int))),
-    }
-
-
-def _compared(truth: dict[str, int]) -> str:
-    return (
-        f"of the {truth['edges']} edges of the published graph {truth['found']} were found, "
-        f"{truth['reversed']} reversed; {truth['other']} of the learned are not in it"
-    )
