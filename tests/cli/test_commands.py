@@ -133,10 +133,12 @@ def test_required_edges_are_marked(dpdag, folder, table):
     assert [e["source"] for e in edges if e["required"]] == ["outcome"]
 
 
-def test_scales_are_described_without_advice_that_was_followed(dpdag, folder):
+def test_what_to_check_stands_below_the_result(dpdag, folder):
     result = dpdag(folder, "fit", "Sachs", "--out", "run", *CAM)
-    assert "learned from standardised columns" in result.stdout
-    assert "standardise the columns" not in result.stdout
+    heads = [line.split()[0] for line in result.stdout.splitlines() if line[:1].isupper()]
+    assert heads == ["Data", "Learned", "Known", "Check", "Report"]
+    said = next(line for line in result.stdout.splitlines() if line.startswith("Check"))
+    assert said.removeprefix("Check").strip() in (folder / "run" / "report.html").read_text()
 
 
 def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder, table):

@@ -150,9 +150,9 @@ def test_a_learner_is_reported_on_with_one_call(tmp_path: Path) -> None:
     assert "<title>Causal graph of 2 variables</title>" in text
     words = " ".join(Page(text).words)
     assert "200 rows × 2 columns." in words
-    assert "of the 1 edges of the known graph 1 were found, 0 reversed" in words
+    assert "of the 1 edges of the reference graph 1 were found, 0 reversed" in words
     assert dpdag.report(learner, X, path) == path
-    assert "known graph" not in path.read_text(encoding="utf-8")
+    assert "reference graph" not in path.read_text(encoding="utf-8")
 
 
 def test_nothing_is_left_when_writing_fails(make: Make, tmp_path: Path) -> None:

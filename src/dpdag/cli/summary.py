@@ -73,11 +73,6 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
-    if found["diagnostics"]["sortability"]:
-        print_(
-            f"[bold]Scales[/]    {escape(found['diagnostics']['sortability'])} "
-            "(Along the learned graph; dpdag itself learned from standardised columns.)"
-        )
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
     print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
     if found["choice"]:
@@ -88,6 +83,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         console.print(_grid(found["edges"]))
     if found["n_edges"] > SHOWN:
         print_(f"… and {found['n_edges'] - SHOWN} more in edges.csv")
+    if found["diagnostics"]["sortability"]:
+        print_(f"[bold]Check[/]     {escape(found['diagnostics']['sortability'])}")
 
 
 def _grid(edges: list[dict[str, Any]]) -> Grid:

@@ -31,7 +31,7 @@ class Comparison(NamedTuple):
     def sentence(self) -> str:
         """The same for people."""
         return (
-            f"of the {self.edges} edges of the known graph {self.found} were found, "
+            f"of the {self.edges} edges of the reference graph {self.found} were found, "
             f"{self.reversed} reversed; {self.other} of the learned are not in it"
         )
 
@@ -45,8 +45,9 @@ def compare(learned: Any, truth: Any, names: Sequence[str] | None = None) -> Com
         names: Names of the nodes of matrices that have none.
 
     Example:
-        >>> compare([[0, 1, 1], [0, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 0], [1, 0, 0]]).sentence
-        'of the 2 edges of the known graph 1 were found, 1 reversed; 0 of the learned are not in it'
+        >>> found = compare([[0, 1, 1], [0, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 0], [1, 0, 0]])
+        >>> found.found, found.reversed, found.shd
+        (1, 1, 1)
     """
     counts = edge_report(truth, learned, names=names)
     return Comparison(

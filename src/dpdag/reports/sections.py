@@ -122,16 +122,12 @@ def _heat_note(record: RunRecord) -> str:
 
 def _diagnostics(found: Diagnostics, *, n_points: int) -> str:
     notes = found.notes or ["Nothing unusual was found in the columns."]
-    items = [*notes, *([_sorted(found.sortability)] if found.sortability else [])]
+    items = [*notes, *([found.sortability] if found.sortability else [])]
     items.append(
         f"This file holds {n_points} of the {found.rows:,} rows, drawn as dots; mind that before "
         "you share it."
     )
     return _list(items)
-
-
-def _sorted(verdict: str) -> str:
-    return f"Along the learned graph: {verdict} The learner itself works on standardised columns."
 
 
 def _list(items: Iterable[str]) -> str:
