@@ -378,19 +378,31 @@ def test_help_needs_no_torch(own_process, folder):
         assert (process.returncode, err) == (0, "")
 
 
+def endless_training(own_process, folder, *more):
+    settings = ("mechanism=mlp", "init=random", "max_epochs=1000000", *more)
+    options = [word for setting in settings for word in ("--set", setting)]
+    return own_process("fit", "Sachs", "--out", "run", *options, cwd=folder)
+
+
+def test_an_interrupted_training_leaves_nothing(own_process, folder):
+    (folder / "saved").mkdir()
+    checkpoint = folder / "saved" / "state"
+    process = endless_training(
+        own_process, folder, f"checkpoint={checkpoint}", "checkpoint_every=1"
+    )
+    while not checkpoint.exists():  # an epoch is over
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert err == "dpdag: Stopped; nothing was written.\n"
+    assert [path.name for path in folder.iterdir()] == ["saved"]
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_fit_leaves_nothing(own_process, folder, number, status):
-    process = own_process(
-        "fit",
-        "Sachs",
-        "--out",
-        "run",
-        "--set",
-        "mechanism=mlp",
-        "--set",
-        "max_epochs=100000",
-        cwd=folder,
-    )
+    process = endless_training(own_process, folder)
     while not list(folder.iterdir()):  # what is begun
         assert process.poll() is None
         time.sleep(0.05)

@@ -63,6 +63,8 @@ def main() -> NoReturn:
     ``DPDAG_TRACEBACK=1`` shows where in the code an error came from.
     """
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
+        signal.signal(signal.SIGINT, _interrupt)
     warnings.showwarning = _warn
     try:
         app(prog_name="dpdag")
@@ -81,6 +83,10 @@ def main() -> NoReturn:
             raise
         _leave(_line(error), BAD_INPUT)
     sys.exit(0)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(INTERRUPTED)  # training would end at a KeyboardInterrupt with what it has
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
