@@ -327,6 +327,7 @@ def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
 
 def test_help_shows_examples_and_shells_complete(dpdag, own_process, folder):
     assert "dpdag fit data.csv --out run/" in dpdag(folder, "fit", "--help").stdout
+    assert "dags[s, i, j] = 1 means i → j" in dpdag(folder, "sample", "--help").stdout
     extra = {
         "_DPDAG_COMPLETE": "complete_bash",
         "COMP_WORDS": "dpdag fit Sachs --learner VI",

@@ -37,12 +37,11 @@ def sample(
     seed: Annotated[int, typer.Option(help="Same seed, same draws.")] = 0,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Draw graphs from the posterior of a model, or rows of data from its learned functions.
+    r"""Draw graphs from the posterior of a model, or rows of data from its learned functions.
 
-    A .npz file holds 'dags' (k, n, n), where dags[s, i, j] = 1 means i → j, and 'names' (n,).
+    A .npz file holds 'dags' (k, n, n), where dags\[s, i, j] = 1 means i → j, and 'names' (n,).
 
-    Rows are written in the terms of the table: categories by name, and rounded values where a
-    column had only whole numbers.
+    Rows hold categories by name, and rounded values in columns of whole numbers.
 
     [bold]Examples[/]
 
