@@ -3,7 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from dpdag.datasets import decoded, floats, from_one_hot, one_hot, text_columns, uninformative
+from dpdag.datasets import (
+    decoded,
+    encoded,
+    floats,
+    from_one_hot,
+    levels,
+    one_hot,
+    text_columns,
+    uninformative,
+)
 from dpdag.ops.columns import refuse_degenerate
 
 
@@ -15,6 +24,12 @@ def test_categories_become_columns_in_place():
     assert list(table) == ["a", "sex=m", "b"]
     np.testing.assert_array_equal(table["sex=m"], [1.0, np.nan, 0.0])
     assert text_columns(table) == []
+
+
+def test_numbers_as_categories_are_the_same_with_gaps_among_them():
+    assert levels(pd.Series([2, 10])) == levels(pd.Series([2.0, np.nan, 10.0])) == ["10", "2"]
+    assert levels(pd.Series([2.5, 10.0])) == ["10.0", "2.5"]
+    np.testing.assert_array_equal(encoded(pd.Series([2.0, np.nan, 1.0]), "2"), [1, np.nan, 0])
 
 
 def test_categories_come_back_where_it_is_clear_which():

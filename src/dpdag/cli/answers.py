@@ -35,7 +35,7 @@ def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataF
 def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """Every column of the model from its learned parents, categories by name."""
     names = _names(learner)
-    own = matching(table, names)
+    own = matching(table, names, learner.levels_ or {})
     if own.isna().any(axis=None):
         used = dict.fromkeys(n if n in table.frame else n.rpartition("=")[0] for n in names)
         where = gaps(table.frame[list(used)])
@@ -47,8 +47,9 @@ def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
 
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
-    own = _as_fitted(matching(table, _names(learner)), learner)
-    return filled(table.frame, _frame(learner.impute(own), learner), learner.levels_ or {})
+    levels = learner.levels_ or {}
+    own = _as_fitted(matching(table, _names(learner), levels), learner)
+    return filled(table.frame, _frame(learner.impute(own), learner), levels)
 
 
 ANSWERS: dict[str, Callable[[DAGLearner, Table], pd.DataFrame]] = {

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .. import datasets
+from ..experiments import listed
 from ..registry import suggest
 from ..scm import Observed
 from .table import Table, text_examples
@@ -17,8 +18,16 @@ __all__ = ["filled", "matching", "whole_numbers"]
 LARGEST = 2**53  # whole numbers beyond are not exact in floating point
 
 
-def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
-    """The columns that a model was fitted to, in its order, from a table with these or more."""
+def matching(
+    table: Table, names: Sequence[Any], levels: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """The columns that a model was fitted to, in its order, from a table with these or more.
+
+    Arguments:
+        table: With the columns, or with columns of categories that they stand for.
+        names: Of the model's columns.
+        levels: All categories of variables where the model knows them; others are refused.
+    """
     data, frame = table.origin.source, table.frame
     columns = {}
     for name in map(str, names):
@@ -26,6 +35,8 @@ def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
         if name in frame:
             columns[name] = frame[name]
         elif equals and variable in frame:
+            if variable in levels:
+                _check_levels(table, variable, levels[variable])
             columns[name] = datasets.encoded(frame[variable], level)
         else:
             hint = suggest(name, [str(other) for other in frame])
@@ -37,6 +48,16 @@ def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
             f"{data} has text in {text_examples(found, text)}, where the model has numbers."
         )
     return found
+
+
+def _check_levels(table: Table, variable: str, known: Sequence[str]) -> None:
+    unknown = [level for level in datasets.levels(table.frame[variable]) if level not in known]
+    if unknown:
+        raise ValueError(
+            f"{table.origin.source} has {listed([repr(level) for level in unknown])} in "
+            f"{variable!r}, of which the model knows only {', '.join(known)}; leave such rows out "
+            "or fit again with them."
+        )
 
 
 def filled(

@@ -78,12 +78,12 @@ def one_hot(
 
 def levels(values: pd.Series) -> list[str]:
     """The categories of a column, sorted."""
-    return sorted(values.dropna().astype(str).unique())
+    return sorted(_words(values.dropna()).unique())
 
 
 def encoded(values: pd.Series, level: str) -> pd.Series:
     """1 where a value is the category ``level``, 0 where another, NaN where missing."""
-    return (values.astype(str) == level).astype(np.float64).where(values.notna())
+    return (_words(values) == level).astype(np.float64).where(values.notna())
 
 
 def decoded(columns: pd.DataFrame, first: str | None) -> pd.Series:
@@ -167,3 +167,12 @@ def uninformative(frame: pd.DataFrame) -> dict[str, str]:
 
 def _names(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in frame.columns]
+
+
+def _words(values: pd.Series) -> pd.Series:
+    """Values as text; whole numbers without a fraction, which gaps among them bring about."""
+    import pandas as pd
+
+    if pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 == 0).all()):
+        values = values.astype("Int64")
+    return values.astype(str)
