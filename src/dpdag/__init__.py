@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from . import datasets, metrics, selection
     from .distributions import DPDAG, DAGDistribution, Knowledge
     from .learners import CAM, VIDPDAG, ExactPosterior, fit_many, grid_search, load
+    from .reports import report
 
 __version__ = "0.1.0"
 
@@ -24,6 +25,7 @@ __all__ = [
     "grid_search",
     "load",
     "metrics",
+    "report",
     "selection",
 ]
 
@@ -33,6 +35,7 @@ _HOMES = {
     **dict.fromkeys(
         ("CAM", "VIDPDAG", "ExactPosterior", "fit_many", "grid_search", "load"), "learners"
     ),
+    "report": "reports",
 }
 
 

@@ -103,7 +103,8 @@ def test_text_is_dropped_or_encoded_and_said(dpdag, folder, table):
     result = dpdag(folder, "predict", "run", "data.csv", "--out", "predicted.csv")
     assert result.status == 0, result.stderr
     predicted = pd.read_csv(folder / "predicted.csv")
-    assert list(predicted) == ["outcome", "age", "site=south", "site=west", "dose"]
+    assert list(predicted) == ["outcome", "age", "site", "dose"]
+    assert set(predicted["site"]) <= set(table["site"])
     assert np.corrcoef(predicted["outcome"], table["outcome"])[0, 1] > 0.8
 
 
@@ -132,10 +133,12 @@ def test_required_edges_are_marked(dpdag, folder, table):
     assert [e["source"] for e in edges if e["required"]] == ["outcome"]
 
 
-def test_scales_are_described_without_advice_that_was_followed(dpdag, folder):
+def test_what_to_check_stands_below_the_result(dpdag, folder):
     result = dpdag(folder, "fit", "Sachs", "--out", "run", *CAM)
-    assert "learned from standardised columns" in result.stdout
-    assert "standardise the columns" not in result.stdout
+    heads = [line.split()[0] for line in result.stdout.splitlines() if line[:1].isupper()]
+    assert heads == ["Data", "Learned", "Known", "Check", "Report"]
+    said = next(line for line in result.stdout.splitlines() if line.startswith("Check"))
+    assert said.removeprefix("Check").strip() in (folder / "run" / "report.html").read_text()
 
 
 def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder, table):
@@ -238,8 +241,35 @@ def test_rows_are_drawn_under_interventions(dpdag, folder, table):
     assert result.status == 0, result.stderr
     rows = pd.read_csv(folder / "rows.csv")
     expected = load(folder / "run").sample(50, do={"site": "west", "age": 60}, random_state=3)
-    pd.testing.assert_frame_equal(rows, expected)
-    assert (rows[["site=south", "site=west", "age"]] == [0, 1, 60]).all(axis=None)
+    numbers = ["outcome", "age", "dose"]
+    pd.testing.assert_frame_equal(rows[numbers], expected[numbers])
+    assert (rows[["site", "age"]] == ["west", 60]).all(axis=None)
+
+
+def test_rows_are_drawn_in_the_terms_of_the_table(dpdag, folder, table):
+    table = table.assign(visits=(table["age"] / 10).round().astype(int))
+    table.to_csv(folder / "data.csv", index=False)
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM).status == 0
+    assert dpdag(folder, "sample", "run", "-k", 200, "--out", "rows.csv").status == 0
+    rows = pd.read_csv(folder / "rows.csv")
+    assert list(rows) == list(table)
+    assert list(rows.dtypes) == list(table.dtypes)
+    assert set(rows["site"]) == set(table["site"])
+    options = ("--do", "visits=5.5", "--out", "half.csv")
+    assert dpdag(folder, "sample", "run", *options).status == 0
+    assert (pd.read_csv(folder / "half.csv")["visits"] == 5.5).all()
+    result = dpdag(folder, "predict", "run", "rows.csv", "--out", "again.csv")
+    assert result.status == 0, result.stderr
+    assert list(pd.read_csv(folder / "again.csv")) == list(table)
+
+
+def test_an_intervention_far_outside_the_data_is_warned_of_in_one_line(dpdag, folder, table):
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--drop-text", *CAM).status == 0
+    result = dpdag(folder, "sample", "run", "--do", "age=500", "--do", "dose=0", "--out", "r.csv")
+    assert result.status == 0
+    assert result.stderr.startswith("dpdag: warning: 'age' is set to 500, far outside its observed")
+    assert result.stderr.count("\n") == 1
+    assert (pd.read_csv(folder / "r.csv")["age"] == 500).all()
 
 
 def test_the_first_category_is_set_by_name_and_unknown_ones_are_refused(dpdag, folder, table):
@@ -250,12 +280,14 @@ def test_the_first_category_is_set_by_name_and_unknown_ones_are_refused(dpdag, f
         result = dpdag(folder, "sample", model, *options, "site=north")
         assert result.status == 0, result.stderr
         rows = pd.read_csv(folder / "rows.csv")
-        assert (rows[["site=south", "site=west"]] == 0).all(axis=None)
+        assert (rows["site"] == "north").all()
     result = dpdag(folder, "sample", "run", *options, "site=nord")
     assert result.status == 2
     assert "'site' has no category 'nord'. Did you mean 'north'? Known: north," in result.stderr
-    (folder / "run" / "record.json").unlink()
-    result = dpdag(folder, "sample", "run", *options, "site=north")
+    learner = load(folder / "run")
+    del learner.levels_  # as models of earlier versions are
+    learner.save(folder / "old")
+    result = dpdag(folder, "sample", "old", *options, "site=north")
     assert result.status == 2
     assert "set all of them to 0: --do site=south=0 --do site=west=0." in result.stderr
 
@@ -268,6 +300,8 @@ def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
     result = dpdag(folder, "predict", "model", "values.npy", "--out", "p.npy")
     assert (result.status, result.stderr) == (0, "")
     np.testing.assert_allclose(np.load(folder / "p.npy"), learner.predict(values))
+    assert dpdag(folder, "sample", "model", "--do", "x1=0.5", "--out", "s.npy").status == 0
+    assert (np.load(folder / "s.npy")[:, 1] == 0.5).all()
 
 
 def test_a_report_is_written_again_from_the_record(dpdag, folder):
@@ -277,6 +311,11 @@ def test_a_report_is_written_again_from_the_record(dpdag, folder):
     result = dpdag(folder, "report", "run")
     assert (result.status, result.stdout) == (0, "run/report.html\n")
     assert (folder / "run" / "report.html").read_bytes() == page
+    for options, status in (([], 0), ([], 2), (["--overwrite"], 0)):
+        result = dpdag(folder, "report", "run", "--out", "new/copy.html", *options)
+        assert result.status == status
+    assert result.stdout == "new/copy.html\n"
+    assert (folder / "new" / "copy.html").read_bytes() == page
 
 
 def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
@@ -288,6 +327,7 @@ def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
 
 def test_help_shows_examples_and_shells_complete(dpdag, own_process, folder):
     assert "dpdag fit data.csv --out run/" in dpdag(folder, "fit", "--help").stdout
+    assert "dags[s, i, j] = 1 means i → j" in dpdag(folder, "sample", "--help").stdout
     extra = {
         "_DPDAG_COMPLETE": "complete_bash",
         "COMP_WORDS": "dpdag fit Sachs --learner VI",
@@ -339,19 +379,31 @@ def test_help_needs_no_torch(own_process, folder):
         assert (process.returncode, err) == (0, "")
 
 
+def endless_training(own_process, folder, *more):
+    settings = ("mechanism=mlp", "init=random", "max_epochs=1000000", *more)
+    options = [word for setting in settings for word in ("--set", setting)]
+    return own_process("fit", "Sachs", "--out", "run", *options, cwd=folder)
+
+
+def test_an_interrupted_training_leaves_nothing(own_process, folder):
+    (folder / "saved").mkdir()
+    checkpoint = folder / "saved" / "state"
+    process = endless_training(
+        own_process, folder, f"checkpoint={checkpoint}", "checkpoint_every=1"
+    )
+    while not checkpoint.exists():  # an epoch is over
+        assert process.poll() is None
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert err == "dpdag: Stopped; nothing was written.\n"
+    assert [path.name for path in folder.iterdir()] == ["saved"]
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_fit_leaves_nothing(own_process, folder, number, status):
-    process = own_process(
-        "fit",
-        "Sachs",
-        "--out",
-        "run",
-        "--set",
-        "mechanism=mlp",
-        "--set",
-        "max_epochs=100000",
-        cwd=folder,
-    )
+    process = endless_training(own_process, folder)
     while not list(folder.iterdir()):  # what is begun
         assert process.poll() is None
         time.sleep(0.05)

@@ -50,11 +50,15 @@ def test_frames_are_answered_with_frames_and_arrays_with_arrays(learner) -> None
     rows = X.head(7).set_axis(list("stuvwxy"))
     model = learner.fit(X)
     more = rows.assign(site="north", one=1.0)[["site", "c", "one", "a", "b"]]
+    other = ["b", "c", "a"]
     for answer in (model.predict, model.impute, lambda R: model.counterfactual(R, {"a": 1.0})):
         pd.testing.assert_frame_equal(answer(more), answer(rows))
+        pd.testing.assert_frame_equal(answer(rows[other]), answer(rows)[other])
+        with pytest.raises(ValueError, match="yet now missing:\n- b"):
+            answer(rows[["c", "a"]])
         assert list(answer(rows).index) == list(rows.index)
         assert list(answer(rows)) == ["c", "a", "b"]
-    assert model.score(more) == model.score(rows)
+    assert model.score(more) == model.score(rows) == model.score(rows[other])
     assert list(model.sample(2)) == ["c", "a", "b"]
     unnamed = learner.fit(X.to_numpy())
     assert isinstance(unnamed.predict(X.to_numpy()), np.ndarray)

@@ -3,7 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from dpdag.datasets import decoded, floats, one_hot, text_columns, uninformative
+from dpdag.datasets import (
+    decoded,
+    encoded,
+    floats,
+    from_one_hot,
+    levels,
+    one_hot,
+    text_columns,
+    uninformative,
+)
 from dpdag.ops.columns import refuse_degenerate
 
 
@@ -17,12 +26,22 @@ def test_categories_become_columns_in_place():
     assert text_columns(table) == []
 
 
+def test_numbers_as_categories_are_the_same_with_gaps_among_them():
+    assert levels(pd.Series([2, 10])) == levels(pd.Series([2.0, np.nan, 10.0])) == ["10", "2"]
+    assert levels(pd.Series([2.5, 10.0])) == ["10.0", "2.5"]
+    np.testing.assert_array_equal(encoded(pd.Series([2.0, np.nan, 1.0]), "2"), [1, np.nan, 0])
+
+
 def test_categories_come_back_where_it_is_clear_which():
-    site = pd.Series(["A", "C", None, None])
-    columns = pd.DataFrame({"site=B": [0.0, 0, 0, 1], "site=C": [0.0, 1, 0, 0]})
-    assert decoded(site, columns).tolist() == ["A", "C", "A", "B"]
-    unclear = decoded(site.replace("C", "D"), columns)  # A and D have no column
-    assert unclear.isna().tolist() == [False, False, True, False]
+    columns = pd.DataFrame({"site=B": [0.0, 0, 0.3, np.nan], "site=C": [0.0, 1, 0.6, 0]})
+    for first in ("A", None):
+        known = decoded(columns, first)
+        assert known.astype(object).where(known.notna(), None).tolist() == [first, "C", "C", None]
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "sex": ["m", None, "f"], "b": [0.0, 1.0, 0.0]})
+    table, _ = one_hot(frame, ["sex"])
+    pd.testing.assert_frame_equal(
+        from_one_hot(table, {"sex": ["f", "m"]}), frame, check_dtype=False
+    )
 
 
 def test_all_kinds_of_numbers_become_floats():

@@ -90,6 +90,12 @@ def test_arrays_get_names() -> None:
     assert describe(CAM().fit(X), X).names == ["x0", "x1"]
 
 
+def test_named_columns_come_in_any_order(table: pd.DataFrame, additive: RunRecord) -> None:
+    found = describe(CAM().fit(table), table[table.columns[::-1]])
+    assert found.names == list(table)
+    assert np.array_equal(found.points, additive.points)
+
+
 def test_other_columns_are_refused(table: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match=r"X must be \(rows, 3\) as fitted"):
         describe(CAM().fit(table), table.iloc[:, :2])
@@ -200,9 +206,26 @@ def test_clean_columns_need_no_note() -> None:
     assert found.sortability is None
 
 
-def test_sortability_is_judged_along_the_graph(additive: RunRecord) -> None:
-    assert additive.diagnostics.sortability is not None
-    assert additive.diagnostics.sortability.startswith("Varsortability")
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [(0.1, "Effects nearly always vary less than"), (10.0, "Effects nearly always vary more than")],
+)
+def test_sortability_is_told_along_the_graph_in_plain_words(scale: float, words: str) -> None:
+    rng = np.random.default_rng(5)
+    cause, other = rng.normal(size=(2, 200))
+    X = np.stack([cause, other, scale * (cause + other + 0.5 * rng.normal(size=200))], axis=1)
+    graph = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]])
+    said = diagnose(X, graph=graph).sortability
+    assert said is not None
+    assert said.startswith("Effects are nearly always the variables that the others predict best.")
+    assert "confirm a direction by an experiment" in said
+    assert words in said
+
+
+def test_nothing_is_said_of_sortability_where_it_means_nothing() -> None:
+    X = np.random.default_rng(6).normal(size=(200, 2))
+    X = (X - X.mean(0)) / X.std(0)
+    assert diagnose(X, graph=np.array([[0, 1], [0, 0]])).sortability is None
 
 
 def test_an_empty_table_is_refused() -> None:

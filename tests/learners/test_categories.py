@@ -45,18 +45,31 @@ def test_interventions_on_a_variable_set_all_its_columns(learner: CAM, tmp_path:
         )
         assert (by_name[SITES] == [1, 0]).all(axis=None)
         pd.testing.assert_frame_equal(by_name, by_column)
-    first = learner.sample(500, do={"site=B": 0, "site=C": 0}, random_state=0)
+        first, zeros = (
+            model.sample(500, do=do, random_state=0)
+            for do in ({"site": "A"}, {"site=B": 0, "site=C": 0})
+        )
+        pd.testing.assert_frame_equal(first, zeros)
     assert by_name["dose"].mean() == pytest.approx(first["dose"].mean() + 3, abs=0.3)
     for wrong, message in (
-        (
-            {"site": "A"},
-            "no column for 'A' in 'do'; it has site=B, site=C. If .* do={'site=B': 0, 'site=C': 0}",
-        ),
+        ({"site": "a"}, r"'site' has no category 'a'\. Did you mean 'A'\? Known: A, B, C\."),
         ({"site=B": 0.5}, "'site=B' is a category: 'do' must set it to 0 or 1; got 0.5"),
         ({"Site": "B"}, r"Unknown column 'Site' in 'do'. Did you mean 'site'\?"),
     ):
         with pytest.raises(ValueError, match=message):
             learner.sample(1, do=wrong)
+
+
+def test_a_first_category_that_is_not_known_is_refused_with_the_way_out() -> None:
+    X = table()
+    for known, columns in (({}, SITES), (X.attrs, ["site=B"])):  # no names, or not all columns
+        frame = X[["age", "dose", *columns]]
+        frame.attrs = dict(known)
+        learner = CAM(n_bootstrap=0).fit(frame)
+        with pytest.raises(
+            ValueError, match=r"no column for 'A' in 'do'; it has site=B.*'site=B': 0"
+        ):
+            learner.sample(1, do={"site": "A"})
 
 
 def test_counterfactuals_and_filled_rows_hold_one_category_each(learner: CAM) -> None:
@@ -81,6 +94,7 @@ def test_categories_with_gaps_are_learned_as_categories() -> None:
     X.loc[:99, SITES] = np.nan
     learner = VIDPDAG(missing="impute", mechanism="linear", knowledge=KNOWN).fit(X)
     assert (learner.sample(500, random_state=0)[SITES].sum(axis=1) <= 1).all()
+    assert (learner.sample(5, do={"site": "A"})[SITES] == 0).all(axis=None)
 
 
 def test_numbers_under_such_names_are_numbers() -> None:

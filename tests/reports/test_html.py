@@ -7,9 +7,13 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
+import dpdag
+from dpdag import CAM
 from dpdag.experiments import Origin, RunRecord
 from dpdag.reports import render_report, write_report
 from dpdag.reports.payload import MAX_EDGES, payload, short_label
@@ -133,6 +137,22 @@ def test_the_file_is_written_whole(make: Make, tmp_path: Path) -> None:
     assert "plotly.js v" in text
     assert not re.search(r"<script[^>]+src=", text)
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_learner_is_reported_on_with_one_call(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200)
+    X = pd.DataFrame({"effect": np.sin(2 * a) + 0.1 * rng.normal(size=200), "cause": a})
+    learner = CAM(n_bootstrap=0).fit(X)
+    truth = nx.DiGraph([("cause", "effect")])
+    path = dpdag.report(learner, X[["cause", "effect"]], tmp_path / "page.html", truth=truth)
+    text = path.read_text(encoding="utf-8")
+    assert "<title>Causal graph of 2 variables</title>" in text
+    words = " ".join(Page(text).words)
+    assert "200 rows × 2 columns." in words
+    assert "of the 1 edges of the reference graph 1 were found, 0 reversed" in words
+    assert dpdag.report(learner, X, path) == path
+    assert "reference graph" not in path.read_text(encoding="utf-8")
 
 
 def test_nothing_is_left_when_writing_fails(make: Make, tmp_path: Path) -> None:

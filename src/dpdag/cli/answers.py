@@ -10,37 +10,46 @@ import numpy as np
 import pandas as pd
 import typer
 
-from ..experiments import RunRecord
+from .. import datasets
 from ..learners import DAGLearner, load
-from ..registry import suggest
+from .matching import filled, matching, whole_numbers
 from .output import new_file
-from .table import Table, filled, gaps, matching
+from .table import Table, gaps
 
-__all__ = ["ANSWERS", "categories", "drawn", "interventions", "load", "write", "write_graphs"]
+__all__ = ["ANSWERS", "drawn", "load", "write", "write_graphs"]
 
 
-def drawn(learner: DAGLearner, k: int, do: Mapping[str, Any], seed: int) -> pd.DataFrame:
-    """Rows of the learned model under interventions."""
-    return _frame(learner.sample(k, do, seed), learner)
+def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataFrame:
+    """Rows of the learned model, as the table it learned from could have them.
+
+    Arguments:
+        do: Interventions, "name=value" each.
+    """
+    columns = _columns(learner)
+    held = interventions(do, columns)
+    rows = _frame(learner.sample(k, held, seed), learner)
+    by_name = {name: held[column] for name, column in columns.items() if column in held}
+    return _decoded(whole_numbers(rows, learner.observed_, by_name), learner)
 
 
 def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
-    """Every column of the model from its learned parents."""
+    """Every column of the model from its learned parents, categories by name."""
     names = _names(learner)
-    own = matching(table, names)
+    own = matching(table, names, learner.levels_ or {})
     if own.isna().any(axis=None):
         used = dict.fromkeys(n if n in table.frame else n.rpartition("=")[0] for n in names)
         where = gaps(table.frame[list(used)])
         raise ValueError(
-            f"{table.source} misses values in {where}; fill them first with 'dpdag impute'."
+            f"{table.origin.source} misses values in {where}; fill them first with 'dpdag impute'."
         )
-    return _frame(learner.predict(_as_fitted(own, learner)), learner)
+    return _decoded(_frame(learner.predict(_as_fitted(own, learner)), learner), learner)
 
 
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
-    own = _as_fitted(matching(table, _names(learner)), learner)
-    return filled(table.frame, _frame(learner.impute(own), learner))
+    levels = learner.levels_ or {}
+    own = _as_fitted(matching(table, _names(learner), levels), learner)
+    return filled(table.frame, _frame(learner.impute(own), learner), levels)
 
 
 ANSWERS: dict[str, Callable[[DAGLearner, Table], pd.DataFrame]] = {
@@ -49,51 +58,31 @@ ANSWERS: dict[str, Callable[[DAGLearner, Table], pd.DataFrame]] = {
 }
 
 
-def categories(model: Path) -> dict[str, list[str]]:
-    """All categories by variable, from the record of the run; none where there is no record."""
-    run = model.parent if model.name == "model" else model
-    if not (run / "record.json").is_file():
-        return {}
-    origin = RunRecord.load(run / "record.json").origin
-    return {} if origin is None else origin.levels
-
-
-def interventions(
-    words: Sequence[str], levels: Mapping[str, Sequence[str]] | None = None
-) -> dict[str, Any]:
-    """Numbers, or categories, by the name before the last "=".
+def interventions(words: Sequence[str], columns: Mapping[str, Any]) -> dict[Any, Any]:
+    """Numbers by column, or categories by variable, as learners take them.
 
     Arguments:
-        words: "name=value" each.
-        levels: Categories of variables; the first is what 0 in all their columns means.
+        words: "name=value" each; the name ends at the last "=".
+        columns: What a learner calls its columns, by name.
 
     Example:
-        >>> interventions(["dose=1.5", "site=B"])
-        {'dose': 1.5, 'site': 'B'}
-        >>> interventions(["site=A"], {"site": ["A", "B", "C"]})
-        {'site=B': 0.0, 'site=C': 0.0}
+        >>> interventions(["dose=1.5", "site=2"], {"dose": "dose", "site=2": "site=2"})
+        {'dose': 1.5, 'site': '2'}
     """
-    found: dict[str, Any] = {}
+    found: dict[Any, Any] = {}
     for word in words:
-        name, equals, value = word.rpartition("=")
+        name, equals, value = (part.strip() for part in word.rpartition("="))
         if not equals:
             raise ValueError(f"--do takes name=value, such as dose=1.5; got {word!r}.")
-        name, value = name.strip(), value.strip()
-        if levels and name in levels:
-            found |= _category(name, value, levels[name])
-            continue
-        try:
-            found[name] = float(value)
-        except ValueError:
-            found[name] = value
+        found[columns.get(name, name)] = _number(value) if name in columns else value
     return found
 
 
-def _category(name: str, value: str, levels: Sequence[str]) -> dict[str, float]:
-    if value not in levels:
-        hint = suggest(value, list(levels))
-        raise ValueError(f"{name!r} has no category {value!r}.{hint} Known: {', '.join(levels)}.")
-    return {f"{name}={level}": float(level == value) for level in levels[1:]}
+def _number(value: str) -> float | str:
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
@@ -128,9 +117,15 @@ def write_graphs(learner: Any, k: int, seed: int, out: Path, *, overwrite: bool)
     typer.echo(f"{k} graphs in {out}")
 
 
+def _columns(learner: DAGLearner) -> dict[str, Any]:
+    """What the learner calls its columns, by name: numbers after a fit to an array."""
+    if hasattr(learner, "feature_names_in_"):
+        return {str(name): name for name in learner.feature_names_in_}
+    return {f"x{k}": k for k in range(learner.n_features_in_)}
+
+
 def _names(learner: DAGLearner) -> list[str]:
-    names = getattr(learner, "feature_names_in_", None)
-    return [f"x{k}" for k in range(learner.n_features_in_)] if names is None else list(names)
+    return list(_columns(learner))
 
 
 def _as_fitted(own: pd.DataFrame, learner: DAGLearner) -> Any:
@@ -140,3 +135,8 @@ def _as_fitted(own: pd.DataFrame, learner: DAGLearner) -> Any:
 
 def _frame(rows: Any, learner: DAGLearner) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_names(learner))
+
+
+def _decoded(frame: pd.DataFrame, learner: DAGLearner) -> pd.DataFrame:
+    """With columns of categories where the learner knows all of them."""
+    return datasets.from_one_hot(frame, learner.levels_ or {})

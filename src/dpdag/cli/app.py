@@ -8,8 +8,9 @@ import re
 import shlex
 import signal
 import sys
+import warnings
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from safetensors import SafetensorError
@@ -62,6 +63,9 @@ def main() -> NoReturn:
     ``DPDAG_TRACEBACK=1`` shows where in the code an error came from.
     """
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
+        signal.signal(signal.SIGINT, _interrupt)
+    warnings.showwarning = _warn
     try:
         app(prog_name="dpdag")
     except KeyboardInterrupt:
@@ -81,8 +85,17 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    sys.exit(INTERRUPTED)  # training would end at a KeyboardInterrupt with what it has
+
+
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     sys.exit(TERMINATED)  # as an exception, so that files begun are removed
+
+
+def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning in one line, without the place in the code."""
+    typer.echo(f"dpdag: warning: {' '.join(str(message).split())}", err=True)
 
 
 def _leave(message: str, status: int) -> NoReturn:

@@ -37,9 +37,11 @@ def sample(
     seed: Annotated[int, typer.Option(help="Same seed, same draws.")] = 0,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Draw graphs from the posterior of a model, or rows of data from its learned functions.
+    r"""Draw graphs from the posterior of a model, or rows of data from its learned functions.
 
-    A .npz file holds 'dags' (k, n, n), where dags[s, i, j] = 1 means i → j, and 'names' (n,).
+    A .npz file holds 'dags' (k, n, n), where dags\[s, i, j] = 1 means i → j, and 'names' (n,).
+
+    Rows hold categories by name, and rounded values in columns of whole numbers.
 
     [bold]Examples[/]
 
@@ -55,8 +57,7 @@ def sample(
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
         answers.write_graphs(learner, k, seed, out, overwrite=overwrite)
         return
-    held = answers.interventions(do or [], answers.categories(model))
-    rows = answers.drawn(learner, k, held, seed)
+    rows = answers.drawn(learner, k, do or [], seed)
     answers.write(rows, out, overwrite=overwrite)
 
 
@@ -86,6 +87,8 @@ def _answering(name: str, words: str) -> Callable[..., None]:
 predict = _answering(
     "predict",
     """Predict every column that was learned from, from its learned causes.
+
+    Predicted are means, also of whole numbers; of categories the likeliest, by name.
 
     [bold]Example[/]
 

@@ -145,8 +145,8 @@ def fit(
             require=require or [],
             tiers=tiers,
             file=knowledge,
-            encoded=table.encoded,
-            dropped=table.dropped,
+            encoded=table.origin.encoded,
+            dropped=table.origin.dropped,
         )
         model = build(learner, chosen, knowledge=said, seed=seed, missing=missing.value)
         record = _learn(model, table)

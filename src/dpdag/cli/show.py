@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from .fit import OverwriteOption
 from .output import new_file
 
 __all__ = ["list_parts", "report"]
@@ -31,12 +32,19 @@ def report(
         Path,
         typer.Argument(metavar="DIR", help="Folder written by 'dpdag fit'.", show_default=False),
     ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File to write.", show_default="DIR/report.html"),
+    ] = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Write report.html of a run again, without learning again.
 
-    [bold]Example[/]
+    [bold]Examples[/]
 
       dpdag report run/
+
+      dpdag report run/ --out for-the-group.html
     """
     from ..experiments import RunRecord
     from ..reports import write_report
@@ -46,9 +54,10 @@ def report(
     if not (run / "record.json").is_file():
         raise ValueError(f"{run} is no folder written by 'dpdag fit': it holds no record.json.")
     record = RunRecord.load(run / "record.json")
-    with new_file(run / "report.html", overwrite=True) as partial:
+    target = run / "report.html" if out is None else out
+    with new_file(target, overwrite=overwrite or out is None) as partial:
         write_report(record, partial)
-    typer.echo(str(run / "report.html"))
+    typer.echo(str(target))
 
 
 def list_parts(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import Origin, RunRecord
+from ..experiments import Comparison, Origin, RunRecord, compare
 from ..learners import DAGLearner
-from ..metrics import shd
 from .table import Table
 
 __all__ = ["facts", "origin", "show"]
@@ -23,7 +21,7 @@ SHOWN = 15
 
 def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
     """The content of ``summary.json``."""
-    edges = learner.to_edges()
+    origin, edges = table.origin, learner.to_edges()
     known = learner.knowledge.required if learner.knowledge else ()
     edges["required"] = [ends in known for ends in zip(edges["source"], edges["target"])]
     found: dict[str, Any] = {
@@ -32,16 +30,16 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "seed": seed,
         "seconds": record.seconds,
         "data": {
-            "source": table.source,
-            "rows": table.rows,
-            "columns": table.columns,
+            "source": origin.source,
+            "rows": origin.rows,
+            "columns": origin.columns,
             "rows_used": len(table.frame),
             "columns_used": record.names,
-            "dropped": table.dropped,
-            "encoded": table.encoded,
-            "levels": table.levels,
+            "dropped": origin.dropped,
+            "encoded": origin.encoded,
+            "levels": origin.levels,
         },
-        "notes": [*table.notes, *record.diagnostics.notes],
+        "notes": [*origin.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
         "n_edges": len(edges),
         "edges": edges.to_dict("records"),
@@ -50,22 +48,14 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "choice": record.choice,
     }
     if table.truth is not None and table.names == table.truth.names:
-        found["truth"] = _against(record.adjacency, table.truth.adjacency)
+        found["truth"] = compare(record.adjacency, table.truth.adjacency)._asdict()
     return found
 
 
 def origin(table: Table, found: dict[str, Any]) -> Origin:
     """What a report says of the data; ``found`` is what :func:`facts` gives."""
-    return Origin(
-        source=table.source,
-        rows=table.rows,
-        columns=table.columns,
-        dropped=table.dropped,
-        encoded=table.encoded,
-        levels=table.levels,
-        notes=table.notes,
-        known=_compared(found["truth"]) if "truth" in found else "",
-    )
+    known = Comparison(**found["truth"]).sentence if "truth" in found else ""
+    return replace(table.origin, known=known)
 
 
 def show(found: dict[str, Any], *, console: Console) -> None:
@@ -83,21 +73,18 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
-    if found["diagnostics"]["sortability"]:
-        print_(
-            f"[bold]Scales[/]    {escape(found['diagnostics']['sortability'])} "
-            "(Along the learned graph; dpdag itself learned from standardised columns.)"
-        )
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
     print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
     if found["choice"]:
         print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
     if "truth" in found:
-        print_(f"[bold]Known[/]     {_compared(found['truth'])}")
+        print_(f"[bold]Known[/]     {Comparison(**found['truth']).sentence}")
     if found["edges"]:
         console.print(_grid(found["edges"]))
     if found["n_edges"] > SHOWN:
         print_(f"… and {found['n_edges'] - SHOWN} more in edges.csv")
+    if found["diagnostics"]["sortability"]:
+        print_(f"[bold]Check[/]     {escape(found['diagnostics']['sortability'])}")
 
 
 def _grid(edges: list[dict[str, Any]]) -> Grid:
@@ -117,21 +104,3 @@ def _grid(edges: list[dict[str, Any]]) -> Grid:
 
 def _printer(console: Console) -> Any:
     return lambda text: console.print(text, soft_wrap=True, highlight=False)
-
-
-def _against(learned: np.ndarray, truth: np.ndarray) -> dict[str, int]:  # (n, n), (n, n)
-    learned, truth = learned != 0, truth != 0
-    return {
-        "edges": int(truth.sum()),
-        "found": int((learned & truth).sum()),
-        "reversed": int((learned & truth.T).sum()),
-        "other": int((learned & ~truth & ~truth.T).sum()),
-        "shd": int(shd(truth.astype(int), learned.astype(int))),
-    }
-
-
-def _compared(truth: dict[str, int]) -> str:
-    return (
-        f"of the {truth['edges']} edges of the published graph {truth['found']} were found, "
-        f"{truth['reversed']} reversed; {truth['other']} of the learned are not in it"
-    )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from .. import datasets
+from ..experiments import Origin, listed
 from ..registry import suggest
 from ..seeding import numpy_generator
 
-__all__ = ["Reading", "Table", "filled", "gaps", "load", "matching", "read"]
+__all__ = ["Reading", "Table", "gaps", "load", "read", "text_examples"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
@@ -33,33 +34,37 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Observations and what was done to them.
+    """Observations to learn from.
 
     Attributes:
-        source: File or data set.
-        frame: What to learn from.
-        rows, columns: Size of what was read.
-        dropped: Columns left out, and why.
-        encoded: Columns of categories and the 0/1 columns in their place.
-        levels: All categories of encoded columns; the first is what 0 in all of them means.
-        notes: What else was changed, a sentence each.
+        frame: What is left of them.
+        origin: Where they came from and what was done to them.
         truth: The data set with the true graph, where there is one.
     """
 
-    source: str
     frame: pd.DataFrame
-    rows: int
-    columns: int
-    dropped: dict[str, str] = field(default_factory=dict)
-    encoded: dict[str, list[str]] = field(default_factory=dict)
-    levels: dict[str, list[str]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    origin: Origin
     truth: datasets.Dataset | None = None
+
+    @classmethod
+    def of(cls, source: str, frame: pd.DataFrame, truth: datasets.Dataset | None = None) -> Table:
+        """A table as it was read."""
+        return cls(frame, Origin(source, *frame.shape), truth)
 
     @property
     def names(self) -> list[str]:
         """Of the columns to learn from."""
         return [str(name) for name in self.frame.columns]
+
+    def left(self, frame: pd.DataFrame, dropped: Mapping[str, str], **changes: Any) -> Table:
+        """The table without the columns ``dropped``, for the reasons given."""
+        dropped = {**self.origin.dropped, **dropped}
+        return replace(self, frame=frame, origin=replace(self.origin, dropped=dropped, **changes))
+
+    def noting(self, frame: pd.DataFrame, *notes: str) -> Table:
+        """The table after changes that are described, a sentence each."""
+        said = [*self.origin.notes, *notes]
+        return replace(self, frame=frame, origin=replace(self.origin, notes=said))
 
 
 def load(
@@ -94,40 +99,6 @@ def load(
     return table
 
 
-def matching(table: Table, names: Sequence[Any]) -> pd.DataFrame:
-    """The columns that a model was fitted to, in its order, from a table with these or more."""
-    data, frame = table.source, table.frame
-    columns = {}
-    for name in map(str, names):
-        variable, equals, level = name.rpartition("=")
-        if name in frame:
-            columns[name] = frame[name]
-        elif equals and variable in frame:
-            columns[name] = datasets.encoded(frame[variable], level)
-        else:
-            hint = suggest(name, [str(other) for other in frame])
-            raise ValueError(f"{data} lacks the column {name!r} of the model.{hint}")
-    found = datasets.floats(pd.DataFrame(columns))
-    text = datasets.text_columns(found)
-    if text:
-        raise ValueError(
-            f"{data} has text in {_examples(found, text)}, where the model has numbers."
-        )
-    return found
-
-
-def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """A table with its gaps filled from a model's columns, all else as it is."""
-    new = {}
-    for name in frame.columns[frame.isna().any()]:
-        levels = [column for column in own if str(column).rpartition("=")[0] == name]
-        if name in own:
-            new[name] = own[name]
-        elif levels:
-            new[name] = datasets.decoded(frame[name], own[levels])
-    return frame.assign(**new)
-
-
 def read(data: str, reading: Reading) -> Table:
     """A file, or a data set by name, as it is."""
     file = Path(data)
@@ -139,8 +110,7 @@ def read(data: str, reading: Reading) -> Table:
             raise ValueError(
                 f"{data} is neither a file nor a data set.{hint} See 'dpdag list datasets'."
             ) from None
-        rows, columns = known.X.shape
-        return Table(data, known.frame, rows, columns, truth=known)
+        return Table.of(data, known.frame, known)
     frame = datasets.read(
         file,
         text="keep",
@@ -154,8 +124,7 @@ def read(data: str, reading: Reading) -> Table:
             f"{data} has one column, {str(frame.columns[0])!r}; a graph needs two. If it has "
             "more, name the character between them with --separator."
         )
-    rows, columns = frame.shape
-    return Table(data, frame, rows, columns)
+    return Table.of(data, frame)
 
 
 def _without(table: Table, drop: Sequence[str]) -> Table:
@@ -163,9 +132,8 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
     for name in drop:
         if name not in names:
             hint = suggest(name, names)
-            raise ValueError(f"{table.source} has no column {name!r} to --drop.{hint}")
-    dropped = dict.fromkeys(drop, "as asked")
-    return replace(table, frame=table.frame.drop(columns=list(dropped)), dropped=dropped)
+            raise ValueError(f"{table.origin.source} has no column {name!r} to --drop.{hint}")
+    return table.left(table.frame.drop(columns=list(drop)), dict.fromkeys(drop, "as asked"))
 
 
 def _numbered(table: Table) -> Table:
@@ -175,7 +143,7 @@ def _numbered(table: Table) -> Table:
         for name in table.frame
         if len(table.frame) >= MIN_NUMBERED and _counts(table.frame[name])
     ]
-    return replace(table, notes=[*table.notes, *notes])
+    return table.noting(table.frame, *notes)
 
 
 def _counts(values: pd.Series) -> bool:
@@ -194,28 +162,26 @@ def _counts(values: pd.Series) -> bool:
 def _without_text(table: Table, text: str) -> Table:
     columns = datasets.text_columns(table.frame)
     if text != "one-hot":
-        dropped = dict.fromkeys(columns, "text") if text == "drop" else {}
-        dropped = {**table.dropped, **dropped}
-        return replace(table, frame=table.frame.drop(columns=columns), dropped=dropped)
+        reasons = dict.fromkeys(columns, "text") if text == "drop" else {}
+        return table.left(table.frame.drop(columns=columns), reasons)
     levels = {name: datasets.levels(table.frame[name]) for name in columns}
     few = {name: found for name, found in levels.items() if len(found) <= MAX_LEVELS}
     many = {
         name: f"text with {len(levels[name])} categories" for name in columns if name not in few
     }
     frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), list(few))
-    dropped = {**table.dropped, **many}
-    return replace(table, frame=frame, dropped=dropped, encoded=new, levels=few)
+    return table.left(frame, many, encoded=new, levels=few)
 
 
 def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
-    frame = whole.frame.drop(columns=[name for name in table.dropped if name in whole.frame])
+    frame = whole.frame.drop(columns=[name for name in table.origin.dropped if name in whole.frame])
     columns, holes = datasets.text_columns(frame), gaps(frame)
     reasons = []
     if columns and text == "refuse":
         reasons.append(
-            f"has text in {_examples(frame, columns)}; leave such columns out with --drop-text or "
-            "turn categories into 0/1 columns with --one-hot."
+            f"has text in {text_examples(frame, columns)}; leave such columns out with "
+            "--drop-text or turn categories into 0/1 columns with --one-hot."
         )
         if frame[columns].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
@@ -225,22 +191,21 @@ def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
             "such rows out with --missing drop."
         )
     if reasons:
-        raise ValueError(f"{whole.source} {' It also '.join(reasons)}")
+        raise ValueError(f"{whole.origin.source} {' It also '.join(reasons)}")
 
 
 def gaps(frame: pd.DataFrame) -> str:
     """Columns with missing values and how many; nothing where there are none."""
     counts = frame.isna().sum()
-    return _some([f"{str(name)!r} ({count})" for name, count in counts.items() if count])
+    return listed([f"{str(name)!r} ({count})" for name, count in counts.items() if count])
 
 
 def _informative(table: Table) -> Table:
-    useless = datasets.uninformative(table.frame)
+    useless, origin = datasets.uninformative(table.frame), table.origin
     frame = table.frame.drop(columns=list(useless))
-    kept = {old: [n for n in new if n in frame] for old, new in table.encoded.items()}
-    whole = {old: all_ for old, all_ in table.levels.items() if kept[old] == table.encoded[old]}
-    dropped = {**table.dropped, **useless}
-    return replace(table, frame=frame, dropped=dropped, encoded=kept, levels=whole)
+    kept = {old: [n for n in new if n in frame] for old, new in origin.encoded.items()}
+    whole = {old: all_ for old, all_ in origin.levels.items() if kept[old] == origin.encoded[old]}
+    return table.left(frame, useless, encoded=kept, levels=whole)
 
 
 def _complete(table: Table, missing: str) -> Table:
@@ -249,27 +214,27 @@ def _complete(table: Table, missing: str) -> Table:
         return table
     frame = table.frame.dropna(ignore_index=True)
     lost = len(table.frame) - len(frame)
-    note = f"Left out {lost} of {table.rows} rows, which miss values in {where}."
-    return replace(table, frame=frame, notes=[*table.notes, note])
+    note = f"Left out {lost} of {table.origin.rows} rows, which miss values in {where}."
+    return table.noting(frame, note)
 
 
 def _check_rows(table: Table) -> None:
     rows = len(table.frame)
     if rows < MIN_ROWS:
-        way_out = ", or use --missing impute instead of drop" if rows < table.rows else ""
+        way_out = ", or use --missing impute instead of drop" if rows < table.origin.rows else ""
         raise ValueError(
-            f"{table.source} has {rows} usable rows; at least {MIN_ROWS} are needed, and hundreds "
-            f"to learn anything: add observations{way_out}."
+            f"{table.origin.source} has {rows} usable rows; at least {MIN_ROWS} are needed, and "
+            f"hundreds to learn anything: add observations{way_out}."
         )
 
 
 def _check_columns(table: Table) -> None:
     names = table.names
     if len(names) < 2:
-        gone = _some([f"{name!r} ({reason})" for name, reason in table.dropped.items()])
+        gone = listed([f"{name!r} ({reason})" for name, reason in table.origin.dropped.items()])
         left = f"only the column {names[0]!r}" if names else "no columns"
         raise ValueError(
-            f"{table.source} has {left} to learn from; a graph needs two. Left out: {gone}."
+            f"{table.origin.source} has {left} to learn from; a graph needs two. Left out: {gone}."
         )
 
 
@@ -284,10 +249,10 @@ def _thinned(table: Table, max_rows: int, seed: int) -> Table:
         "which takes longer."
     )
     frame = table.frame.iloc[drawn].reset_index(drop=True)
-    return replace(table, frame=frame, notes=[*table.notes, note])
+    return table.noting(frame, note)
 
 
-def _examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
+def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
     """Columns of text with the first entry that is no number."""
     found = []
     for name in columns:
@@ -295,14 +260,9 @@ def _examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
         odd = values[pd.to_numeric(values, errors="coerce").isna()]
         shown = odd if len(odd) else values
         found.append(f"{name!r} (such as {str(shown.iloc[0])[:30]!r} in row {shown.index[0] + 1})")
-    return _some(found)
+    return listed(found)
 
 
 def _has_comma(value: Any) -> bool:
     whole, comma, fraction = str(value).strip().lstrip("+-").partition(",")
     return bool(comma) and whole.isdigit() and fraction.isdigit()
-
-
-def _some(words: Sequence[str], limit: int = 6) -> str:
-    more = f" and {len(words) - limit} more" if len(words) > limit else ""
-    return ", ".join(words[:limit]) + more

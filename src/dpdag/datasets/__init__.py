@@ -5,7 +5,16 @@ from .catalogue import available, load
 from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
 from .noise import NOISES, Noise
 from .original import ORIGINALS
-from .preparation import decoded, encoded, floats, levels, one_hot, text_columns, uninformative
+from .preparation import (
+    decoded,
+    encoded,
+    floats,
+    from_one_hot,
+    levels,
+    one_hot,
+    text_columns,
+    uninformative,
+)
 from .random_graphs import GRAPHS, barabasi_albert, bipartite, erdos_renyi, scale_free, small_world
 from .record import Dataset, Provenance, Split
 from .sachs import SACHS_GRAPHS, sachs_adjacency
@@ -38,6 +47,7 @@ __all__ = [
     "encoded",
     "erdos_renyi",
     "floats",
+    "from_one_hot",
     "levels",
     "load",
     "one_hot",

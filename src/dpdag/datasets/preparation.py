@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..ops.columns import LEVELS
+
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["decoded", "encoded", "floats", "levels", "one_hot", "text_columns", "uninformative"]
+__all__ = [
+    "decoded",
+    "encoded",
+    "floats",
+    "from_one_hot",
+    "levels",
+    "one_hot",
+    "text_columns",
+    "uninformative",
+]
 
 
 def text_columns(frame: pd.DataFrame) -> list[str]:
@@ -36,7 +47,8 @@ def one_hot(
 ) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Replace columns of categories by 0/1 columns, one per category but the first.
 
-    The first category is what all zeros mean. A missing category stays missing.
+    The first category is what all zeros mean; it is noted in the table's ``attrs``, from where
+    learners know it by name. A missing category stays missing.
 
     Returns:
         The table, and the new columns of each old one.
@@ -49,47 +61,76 @@ def one_hot(
     """
     parts: dict[str, pd.Series] = {}
     new: dict[str, list[str]] = {}
+    known = dict(frame.attrs.get(LEVELS, {}))
     for name in _names(frame):
         if name not in columns:
             parts[name] = frame[name]
             continue
         values = frame[name]
-        others = levels(values)[1:]
-        new[name] = [f"{name}={level}" for level in others]
-        for level in others:
-            parts[f"{name}={level}"] = encoded(values, level)
-    return frame.iloc[:, :0].assign(**parts), new
+        known[name] = levels(values)
+        new[name] = [f"{name}={level}" for level in known[name][1:]]
+        for level, column in zip(known[name][1:], new[name], strict=True):
+            parts[column] = encoded(values, level)
+    table = frame.iloc[:, :0].assign(**parts)
+    table.attrs[LEVELS] = known
+    return table, new
 
 
 def levels(values: pd.Series) -> list[str]:
     """The categories of a column, sorted."""
-    return sorted(values.dropna().astype(str).unique())
+    return sorted(_words(values.dropna()).unique())
 
 
 def encoded(values: pd.Series, level: str) -> pd.Series:
     """1 where a value is the category ``level``, 0 where another, NaN where missing."""
-    return (values.astype(str) == level).astype(np.float64).where(values.notna())
+    return (_words(values) == level).astype(np.float64).where(values.notna())
 
 
-def decoded(values: pd.Series, columns: pd.DataFrame) -> pd.Series:
-    """Fill missing categories by the column "variable=category" that is 1.
+def decoded(columns: pd.DataFrame, first: str | None) -> pd.Series:
+    """The category of every row, the likeliest where its columns hold other numbers than 0 and 1.
 
-    Where none is, by the one category of ``values`` without a column; if there are several, the
-    gap stays.
+    Arguments:
+        columns: 0/1 columns "variable=category"; what a row leaves of 1 is for ``first``.
+        first: The category without a column; rows of it are missing where it is None.
 
     Example:
         >>> import pandas as pd
-        >>> site = pd.Series(["A", "B", None, None])
-        >>> columns = pd.DataFrame({"site=B": [0, 1, 1, 0], "site=C": [0, 0, 0, 0]})
-        >>> decoded(site, columns).tolist()
-        ['A', 'B', 'B', 'A']
+        >>> columns = pd.DataFrame({"site=B": [0.0, 1.0, 0.4], "site=C": [0.0, 0.0, 0.5]})
+        >>> decoded(columns, "A").tolist()
+        ['A', 'B', 'C']
     """
-    known = [str(name).rpartition("=")[2] for name in columns]
-    others = set(levels(values)) - set(known)
-    first = others.pop() if len(others) == 1 else None
-    which = columns.to_numpy() > 0.5  # (rows, levels)
-    said = np.where(which.any(1), np.array(known, dtype=object)[which.argmax(1)], first)
-    return values.where(values.notna(), said)
+    import pandas as pd
+
+    names = [first, *(str(name).rpartition("=")[2] for name in columns)]
+    shares = columns.to_numpy(np.float64)  # (rows, categories but the first)
+    likeliest = np.column_stack([1 - shares.sum(1), shares]).argmax(1)
+    said = pd.Series(np.array(names, dtype=object)[likeliest], index=columns.index)
+    return said.where(columns.notna().all(axis=1))
+
+
+def from_one_hot(frame: pd.DataFrame, levels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Put columns of categories back in the place of their 0/1 columns.
+
+    Arguments:
+        frame: With the columns that :func:`one_hot` made.
+        levels: All categories of these variables, the first being the one without a column.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"site": ["C", "A", "B"], "age": [40, 50, 60]})
+        >>> from_one_hot(one_hot(table, ["site"])[0], {"site": ["A", "B", "C"]}).equals(table)
+        True
+    """
+    groups = {name: [f"{name}={level}" for level in known[1:]] for name, known in levels.items()}
+    variables = {column: name for name, columns in groups.items() for column in columns}
+    parts: dict[str, pd.Series] = {}
+    for name in _names(frame):
+        variable = variables.get(name)
+        if variable is None:
+            parts[name] = frame[name]
+        elif variable not in parts:
+            parts[variable] = decoded(frame[groups[variable]], levels[variable][0])
+    return frame.iloc[:, :0].assign(**parts)
 
 
 def uninformative(frame: pd.DataFrame) -> dict[str, str]:
@@ -126,3 +167,12 @@ def uninformative(frame: pd.DataFrame) -> dict[str, str]:
 
 def _names(frame: pd.DataFrame) -> list[str]:
     return [str(name) for name in frame.columns]
+
+
+def _words(values: pd.Series) -> pd.Series:
+    """Values as text; whole numbers without a fraction, which gaps among them bring about."""
+    import pandas as pd
+
+    if pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 == 0).all()):
+        values = values.astype("Int64")
+    return values.astype(str)

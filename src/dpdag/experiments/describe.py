@@ -13,9 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from ..learners.base import DAGLearner
+from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
+from .comparison import compare
 from .diagnostics import column_names, diagnose
-from .record import Curve, RunRecord
+from .record import Curve, Origin, RunRecord
 
 __all__ = ["describe"]
 
@@ -27,7 +29,9 @@ N_POINTS, N_SAMPLES, N_GRID = 200, 6, 31
 PREDICTED = 200_000  # values predicted for the curves of one group of sources
 
 
-def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> RunRecord:
+def describe(
+    learner: DAGLearner, X: Any, *, seconds: float | None = None, truth: Any = None
+) -> RunRecord:
     r"""Everything a report needs of a fitted learner and of the data it was fitted to.
 
     The curve of an edge i → j is the partial dependence
@@ -36,8 +40,9 @@ def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> Ru
 
     Arguments:
         learner: Fitted.
-        X: (rows, n) the data it was fitted to.
+        X: (rows, n) the data it was fitted to, columns in any order if they have names.
         seconds: What fitting took.
+        truth: The known graph to compare with, as a matrix, a DataFrame or a networkx graph.
 
     Example:
         >>> from dpdag import CAM
@@ -47,7 +52,7 @@ def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> Ru
         ('cause', 'effect')
     """
     names = _names(learner, X)
-    values = np.asarray(X, dtype=np.float64)
+    values = np.asarray(fitted_columns(learner, X), dtype=np.float64)
     if values.shape[1:] != (len(names),):
         raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
     complete = values[~np.isnan(values).any(1)]
@@ -70,6 +75,7 @@ def describe(learner: DAGLearner, X: Any, *, seconds: float | None = None) -> Ru
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=getattr(learner, "choice_", None),
+        origin=None if truth is None else _known(learner, values, names, truth),
     )
 
 
@@ -79,6 +85,11 @@ def _names(learner: DAGLearner, X: Any) -> list[str]:
     if np.ndim(X) == 2 and np.shape(X)[1] == learner.n_features_in_:
         return column_names(X)
     return [f"x{k}" for k in range(learner.n_features_in_)]
+
+
+def _known(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin:
+    rows, columns = values.shape
+    return Origin("", rows, columns, known=compare(learner.adjacency_, truth, names).sentence)
 
 
 def _posterior(learner: Any) -> dict[str, Any]:

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics import sortability
+from ..metrics import Sortability, sortability
 
-__all__ = ["Diagnostics", "column_names", "diagnose"]
+__all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
 
 Array = NDArray[np.float64]
 
 NEAR = 0.98  # correlations above are named: the direction of such an edge can hardly be learned
 HEAVY = 10.0  # excess kurtosis; 6 is that of an exponential
 FEW = 10  # distinct values
+STRONG, SOME = 0.3, 0.15  # distances of a sortability from ½, where it tells nothing
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class Diagnostics:
         near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
         heavy_tailed: Columns with an excess kurtosis above 10.
         few_values: Columns that take at most 10 different values, constant ones aside.
-        sortability: Verdict on variances and R² along a given graph; None without one.
+        sortability: What variances and R² along a given graph mean for its reader; None where they
+            mean nothing, or without one.
     """
 
     rows: int
@@ -53,19 +55,19 @@ class Diagnostics:
             sentence
             for shown, sentence in (
                 (few_rows, f"Only {self.rows} rows for {self.columns} columns: expect doubt."),
-                (self.missing, f"Values are missing in {_some(list(self.missing))}."),
-                (self.constant, f"Constant, so without causes: {_some(self.constant)}."),
-                (self.duplicates, f"Copies of each other: {_some(self.duplicates)}."),
+                (self.missing, f"Values are missing in {listed(list(self.missing))}."),
+                (self.constant, f"Constant, so without causes: {listed(self.constant)}."),
+                (self.duplicates, f"Copies of each other: {listed(self.duplicates)}."),
                 (
                     self.near_duplicates,
-                    f"Almost copies, whose direction is a guess: {_some(self.near_duplicates)}.",
+                    f"Almost copies, whose direction is a guess: {listed(self.near_duplicates)}.",
                 ),
                 (
                     self.heavy_tailed,
-                    f"Heavy tails, where a few rows decide: {_some(self.heavy_tailed)}; "
+                    f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; "
                     "consider logarithms.",
                 ),
-                (self.few_values, f"Few distinct values: {_some(self.few_values)}."),
+                (self.few_values, f"Few distinct values: {listed(self.few_values)}."),
             )
             if shown
         ]
@@ -138,10 +140,47 @@ def _verdict(values: Array, labels: list[str], graph: Any) -> str | None:
     complete = values[~np.isnan(values).any(1)]
     if graph is None or not np.any(graph) or len(complete) < 2:
         return None
-    return sortability(complete, np.asarray(graph)).verdict
+    return _advice(sortability(complete, np.asarray(graph)))
 
 
-def _some(items: Sequence[Any], limit: int = 6) -> str:
+def _advice(found: Sortability) -> str | None:
+    """What the two criteria mean for someone who would act on the graph, and what to do.
+
+    Example:
+        >>> _advice(Sortability(0.5, 0.55, "")) is None
+        True
+        >>> print(_advice(Sortability(0.1, 0.5, "")))
+        Effects nearly always vary less than their causes in the units of the table. That had no
+        part in the result, since all columns were put on one scale; do so too before comparing
+        with another program. (Varsortability 0.10.)
+    """
+    fit, scales = found.r2_sortability, found.varsortability
+    said = []
+    if often := _often(fit):
+        said.append(
+            f"Effects are {often} the variables that the others predict "
+            f"{'best' if fit > 0.5 else 'worst'}. Noise in a measurement can produce such a "
+            "pattern too, and turn arrows around: confirm a direction by an experiment before "
+            "relying on it, or fit again and say which variables can only come first (--tiers; "
+            "Knowledge in Python). "
+            f"(R²-sortability {fit:.2f}.)"
+        )
+    if often := _often(scales):
+        said.append(
+            f"Effects {often} vary {'more' if scales > 0.5 else 'less'} than their causes in the "
+            "units of the table. That had no part in the result, since all columns were put on one "
+            "scale; do so too before comparing with another program. "
+            f"(Varsortability {scales:.2f}.)"
+        )
+    return " ".join(said) or None
+
+
+def _often(value: float) -> str:
+    distance = abs(value - 0.5)
+    return "nearly always" if distance >= STRONG else "often" if distance >= SOME else ""
+
+
+def listed(items: Sequence[Any], limit: int = 6) -> str:
     """A list for people: the first few and how many more."""
     words = [" and ".join(item) if isinstance(item, tuple) else str(item) for item in items]
     more = f" and {len(words) - limit} more" if len(words) > limit else ""

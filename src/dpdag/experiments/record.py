@@ -45,13 +45,13 @@ class Origin:
     """The table that was learned from, and what was done to it before.
 
     Attributes:
-        source: File or data set.
+        source: File or data set; empty for a table in memory.
         rows, columns: Size of what was read.
         dropped: Columns left out, and why.
         encoded: Columns of categories and the 0/1 columns in their place.
         levels: All categories of encoded columns; the first is what 0 in all of them means.
         notes: What else was changed, a sentence each.
-        known: How the learned graph compares with a published one; empty without one.
+        known: How the learned graph compares with a known one; empty without one.
     """
 
     source: str
@@ -86,7 +86,7 @@ class RunRecord:
         seconds: What fitting took.
         created: When, in ISO 8601.
         choice: What the learner chose by itself, and why; None where nothing.
-        origin: Where the data came from; None for a table in memory.
+        origin: Where the data came from; None where nothing is known of it.
     """
 
     learner: str

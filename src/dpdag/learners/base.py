@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,14 +21,14 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
-from ..scm import Categories, Mechanisms, MonotoneColumns, StructuralModel
+from ..scm import Categories, Mechanisms, MonotoneColumns, Observed, StructuralModel
 from ..scm.plot import draw_graph
 from ..seeding import torch_generator
 from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .interventions import interventions
 from .storage import save_learner
-from .validation import Rows, fitted_columns, like_input, validated
+from .validation import Rows, fitted_columns, known_levels, like_input, validated
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -58,8 +59,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     :meth:`_mechanisms` where the functions it learned should answer questions. It may have the
     parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
 
-    Answers about a DataFrame are DataFrames, of which columns that were not fitted are ignored;
-    answers about an array are arrays.
+    Answers about a DataFrame are DataFrames, with its columns in its order but for those that were
+    not fitted, which are ignored; answers about an array are arrays.
 
     Attributes:
         edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
@@ -70,6 +71,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
+        levels_: All categories of variables that are given as 0/1 columns, where they are known.
+        observed_: The ranges of the columns; None for a model saved without them.
     """
 
     min_rows: ClassVar[int] = 5
@@ -78,6 +81,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     prune: bool | float = False
     random_state: Any = None
     columns_: MonotoneColumns | None = None
+    levels_: dict[str, list[str]] | None = None
+    observed_: Observed | None = None
 
     @abstractmethod
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
@@ -98,9 +103,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def predict(self, X: Any) -> Rows:  # (m, n) -> (m, n)
         """Every column's value from its learned parents; roots get their mean."""
-        model, X = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(X, reset=False))
-        return like_input(self._original(model.predict(x)), X)
+        model, own = self._fitted(), fitted_columns(self, X)
+        x = self._model_units(self._validate(own, reset=False))
+        return like_input(self._original(model.predict(x)), own, X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
@@ -113,10 +118,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
-        model, X = self._fitted(), fitted_columns(self, X)
-        values = validated(self, X, reset=False)
+        model, own = self._fitted(), fitted_columns(self, X)
+        values = validated(self, own, reset=False)
         filled = self._settled(model.impute(self._model_units(values)))
-        return like_input(np.where(np.isnan(values), filled, values), X)
+        return like_input(np.where(np.isnan(values), filled, values), own, X)
 
     def sample(
         self, n_samples: int = 1, do: Mapping[Any, Any] | None = None, random_state: Any = None
@@ -124,7 +129,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``.
 
         Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
-        ``do={"site": "B"}`` sets both.
+        ``do={"site": "B"}`` sets both; the first category is known by name where the columns were
+        made by :func:`dpdag.datasets.one_hot`. Values far outside what was observed are warned of.
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
@@ -134,9 +140,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
-        model, X = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(X, reset=False))
-        return like_input(self._settled(model.counterfactual(x, do=self._do(do))), X)
+        model, own = self._fitted(), fitted_columns(self, X)
+        x = self._model_units(self._validate(own, reset=False))
+        return like_input(self._settled(model.counterfactual(x, do=self._do(do))), own, X)
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:
@@ -174,11 +180,13 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         refuse_missing(values, self._names(values.shape[1]))
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
+            self.levels_ = known_levels(X)
         return values
 
     def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
         self.location_ = values.mean(0)
         self.scale_ = values.std(0)
+        self.observed_ = Observed.of(values)
         return torch.from_numpy((values - self.location_) / self.scale_)
 
     def _constraints(self) -> Constraints:
@@ -259,7 +267,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _do(self, do: Mapping[Any, Any] | None) -> dict[int, float]:
         """Interventions by column index, in the model's units."""
         names, groups = self._names(self.n_features_in_), self.model_.categories.groups
-        values = interventions(do, names, groups)
+        values = interventions(do, names, groups, self.levels_)
+        for leap in self.observed_.leaps(values, names) if self.observed_ else ():
+            warnings.warn(leap, UserWarning, stacklevel=3)
         row = np.array(self.location_, dtype=float)
         row[list(values)] = list(values.values())
         x = self._model_units(row[None])[0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
 from .validation import like_input, refuse_empty, validated
@@ -31,13 +32,14 @@ def fit_with_holes(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> No
     refuse_empty(holes, learner._names(values.shape[1]))
     filled = np.where(holes, [_usual(column[~np.isnan(column)]) for column in values.T], values)
     for draw in range(_ROUNDS if holes.any() else 0):
-        fit(like_input(filled, X))
+        fit(like_input(filled, X, X))
         x = learner._model_units(values)
         generator = torch_generator(learner.random_state, "holes", draw)
         noise = learner.model_.noise(len(x), generator=generator)
         drawn = learner.model_.propagate(noise, fixed=torch.from_numpy(~holes), values=x)
         filled = np.where(holes, learner._settled(drawn), values)
-    fit(like_input(filled, X))
+    fit(like_input(filled, X, X))
+    learner.observed_ = Observed.of(values)
 
 
 def _usual(known: Array) -> float:

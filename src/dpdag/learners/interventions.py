@@ -13,7 +13,10 @@ __all__ = ["interventions"]
 
 
 def interventions(
-    do: Mapping[Any, Any] | None, names: Sequence[Any], groups: Sequence[Sequence[int]] = ()
+    do: Mapping[Any, Any] | None,
+    names: Sequence[Any],
+    groups: Sequence[Sequence[int]] = (),
+    levels: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[int, float]:
     """Values by index of column.
 
@@ -21,11 +24,14 @@ def interventions(
         do: Numbers by name of column, or a category by name of variable.
         names: Of all columns.
         groups: Columns "variable=category" that exclude each other.
+        levels: All categories of variables, the first being 0 in all columns, where known.
 
     Example:
         >>> names = ["age", "site=B", "site=C"]
         >>> interventions({"site": "C", "age": 50}, names, [(1, 2)])
         {1: 0.0, 2: 1.0, 0: 50.0}
+        >>> interventions({"site": "A"}, names, [(1, 2)], {"site": ["A", "B", "C"]})
+        {1: 0.0, 2: 0.0}
         >>> interventions({"site": "A"}, names, [(1, 2)])
         Traceback (most recent call last):
         ValueError: 'site' has no column for 'A' in 'do'; it has site=B, site=C. If that is its
@@ -35,7 +41,7 @@ def interventions(
     held: dict[int, float] = {}
     for name, value in (do or {}).items():
         if name not in position:
-            held |= _category(name, value, names, groups)
+            held |= _category(name, str(value), names, groups, (levels or {}).get(name, ()))
             continue
         if not isinstance(value, Real) or not math.isfinite(value):
             raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
@@ -50,7 +56,11 @@ def interventions(
 
 
 def _category(
-    name: Any, value: Any, names: Sequence[Any], groups: Sequence[Sequence[int]]
+    name: Any,
+    value: str,
+    names: Sequence[Any],
+    groups: Sequence[Sequence[int]],
+    levels: Sequence[str],
 ) -> dict[int, float]:
     """The 0/1 columns of a variable under ``do={name: value}``."""
     variables = {k: str(names[k]).rpartition("=")[0] for group in groups for k in group}
@@ -59,7 +69,10 @@ def _category(
         known = [*map(str, names), *variables.values()]
         raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
     held = {k: float(names[k] == f"{name}={value}") for k in own}
-    if not any(held.values()):
+    if levels and value not in levels:
+        hint = suggest(value, list(levels))
+        raise ValueError(f"{name!r} has no category {value!r}.{hint} Known: {', '.join(levels)}.")
+    if not levels and not any(held.values()):
         columns = [str(names[k]) for k in own]
         raise ValueError(
             f"{name!r} has no column for {value!r} in 'do'; it has {', '.join(columns)}. If that "

@@ -27,6 +27,7 @@ from ..scm import (
     GPMechanisms,
     LinearMechanisms,
     MonotoneColumns,
+    Observed,
     StructuralModel,
 )
 
@@ -47,6 +48,7 @@ RECORDS: dict[str, type[Any]] = {
         MonotoneColumns,
         FrozenMLP,
         GPMechanisms,
+        Observed,
         SplineBasis,
         StructuralModel,
     )

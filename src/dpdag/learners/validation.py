@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..ops.columns import MISSING_WAY_OUT
+from ..ops.columns import LEVELS, MISSING_WAY_OUT
 
-__all__ = ["Rows", "fitted_columns", "like_input", "refuse_empty", "validated"]
+__all__ = ["Rows", "fitted_columns", "known_levels", "like_input", "refuse_empty", "validated"]
 
 Array = NDArray[np.float64]
 Rows = Array | pd.DataFrame
@@ -82,15 +82,36 @@ def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) 
 
 
 def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
-    """``X`` without columns that were not fitted, where it is a DataFrame that has all others."""
-    names = set(getattr(estimator, "feature_names_in_", ()))
-    if not names or not isinstance(X, pd.DataFrame) or not names <= set(X.columns):
+    """The columns that were fitted, in their order, of a DataFrame that has them all."""
+    names = list(getattr(estimator, "feature_names_in_", ()))
+    if not names or not isinstance(X, pd.DataFrame) or not set(names) <= set(X.columns):
         return X
-    return X[[name for name in X.columns if name in names]]
+    return X[names]
 
 
-def like_input(values: Array, X: Any) -> Rows:
-    """Numbers as a DataFrame with the names and the index of ``X``, if it has any."""
-    if not hasattr(X, "columns"):
+def known_levels(X: Any) -> dict[str, list[str]]:
+    """All categories of the variables of a DataFrame that has all their 0/1 columns."""
+    if not isinstance(X, pd.DataFrame):
+        return {}
+    names = list(X.columns)
+    return {
+        variable: [str(level) for level in levels]
+        for variable, levels in X.attrs.get(LEVELS, {}).items()
+        if {f"{variable}={level}" for level in levels[1:]}
+        == {name for name in names if str(name).rpartition("=")[0] == variable}
+    }
+
+
+def like_input(values: Array, own: Any, given: Any) -> Rows:
+    """Numbers as a DataFrame, if they answer one, in the order of its columns.
+
+    Arguments:
+        values: (m, n) in the order of the columns of ``own``.
+        own: What was answered: ``given``, or its :func:`fitted_columns`.
+        given: What the user gave.
+    """
+    if not hasattr(own, "columns"):
         return values
-    return pd.DataFrame(values, columns=X.columns, index=getattr(X, "index", None))
+    frame = pd.DataFrame(values, columns=own.columns, index=getattr(own, "index", None))
+    frame.attrs.update(getattr(own, "attrs", {}))
+    return frame[[name for name in given.columns if name in frame]]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MISSING_WAY_OUT", "refuse_degenerate", "refuse_missing", "standardised"]
+__all__ = ["LEVELS", "MISSING_WAY_OUT", "refuse_degenerate", "refuse_missing", "standardised"]
 
 Array = NDArray[np.float64]
 
+LEVELS = "levels"  # of a DataFrame's attrs: all categories by variable, see datasets.one_hot
 MISSING_WAY_OUT = "impute first or drop the rows (VIDPDAG can learn with NaN: missing='impute')."
 
 

@@ -9,11 +9,24 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..experiments import RunRecord
+from ..experiments import RunRecord, describe
 from .payload import payload
 from .sections import sections
 
-__all__ = ["render_report", "write_report"]
+__all__ = ["render_report", "report", "write_report"]
+
+
+def report(learner: Any, X: Any, path: str | Path = "report.html", *, truth: Any = None) -> Path:
+    """Write the page about a fitted learner, and give its path back.
+
+    Arguments:
+        learner: Fitted.
+        X: (rows, n) the data it was fitted to.
+        path: File to write; an earlier one is replaced.
+        truth: The known graph to compare with, as a matrix, a DataFrame or a networkx graph.
+    """
+    write_report(describe(learner, X, truth=truth), path)
+    return Path(path)
 
 
 def write_report(record: RunRecord, path: str | Path) -> None:

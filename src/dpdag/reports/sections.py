@@ -50,7 +50,7 @@ def _subtitle(record: RunRecord) -> str:
 
 def _place(origin: Origin | None) -> str:
     """The name of the file, without its folders: they are nobody's business."""
-    return "" if origin is None else f" in {PurePath(origin.source).name}"
+    return f" in {PurePath(origin.source).name}" if origin and origin.source else ""
 
 
 def _origin(record: RunRecord) -> str:
@@ -62,7 +62,7 @@ def _origin(record: RunRecord) -> str:
     size = f"{origin.rows:,} rows × {origin.columns} columns"
     if used != (origin.rows, origin.columns):
         size += f", learned from {used[0]:,} × {used[1]}"
-    items = [f"{PurePath(origin.source).name}: {size}."]
+    items = [f"{PurePath(origin.source).name}: {size}." if origin.source else f"{size}."]
     items += [f"Left out {name}: {reason}." for name, reason in origin.dropped.items()]
     for name, new in origin.encoded.items():
         zeros = f" (all 0: {origin.levels[name][0]})" if name in origin.levels else ""
@@ -122,16 +122,12 @@ def _heat_note(record: RunRecord) -> str:
 
 def _diagnostics(found: Diagnostics, *, n_points: int) -> str:
     notes = found.notes or ["Nothing unusual was found in the columns."]
-    items = [*notes, *([_sorted(found.sortability)] if found.sortability else [])]
+    items = [*notes, *([found.sortability] if found.sortability else [])]
     items.append(
         f"This file holds {n_points} of the {found.rows:,} rows, drawn as dots; mind that before "
         "you share it."
     )
     return _list(items)
-
-
-def _sorted(verdict: str) -> str:
-    return f"Along the learned graph: {verdict} The learner itself works on standardised columns."
 
 
 def _list(items: Iterable[str]) -> str:

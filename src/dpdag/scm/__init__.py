@@ -5,6 +5,7 @@ from .categories import Categories
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
 from .model import Mechanisms, StructuralModel
+from .observed import Observed
 from .units import MonotoneColumns
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "LinearMechanisms",
     "Mechanisms",
     "MonotoneColumns",
+    "Observed",
     "StructuralModel",
     "fit_additive",
     "fit_gp",

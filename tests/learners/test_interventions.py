@@ -1,0 +1,58 @@
+"""Interventions by name, and a warning where they leave the data."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dpdag
+from dpdag import CAM, VIDPDAG
+
+
+def table() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    dose = rng.uniform(0, 10, size=200)
+    return pd.DataFrame({"dose": dose, "outcome": np.tanh(dose - 5) + 0.1 * rng.normal(size=200)})
+
+
+@pytest.fixture(scope="module")
+def learner() -> CAM:
+    return CAM(n_bootstrap=0).fit(table())
+
+
+def test_a_leap_outside_the_data_is_warned_of(learner: CAM, tmp_path: Path) -> None:
+    learner.save(tmp_path / "model")
+    said = r"'dose' is set to -40, far outside its observed range, 0.\d+ to 9.\d+: .*extrapolates"
+    for model in (learner, dpdag.load(tmp_path / "model")):
+        with pytest.warns(UserWarning, match=said) as caught:
+            model.sample(3, do={"dose": -40.0, "outcome": 0.0})
+        assert [warning.filename for warning in caught] == [__file__]
+        with pytest.warns(UserWarning, match=said):
+            model.counterfactual(table().head(3), do={"dose": -40.0})
+
+
+@pytest.mark.parametrize("value", [0.0, 5.0, 10.9])
+def test_values_in_or_near_the_data_are_not_warned_of(learner: CAM, value: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner.sample(3, do={"dose": value})
+
+
+def test_models_saved_without_ranges_are_loaded_and_silent(tmp_path: Path) -> None:
+    learner = CAM(n_bootstrap=0).fit(table())
+    del learner.observed_  # as earlier versions saved them
+    learner.save(tmp_path / "model")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(dpdag.load(tmp_path / "model").sample(3, do={"dose": 1e6})) == 3
+
+
+def test_values_that_were_filled_in_were_not_observed() -> None:
+    X = table()
+    X.loc[:20, "outcome"] = np.nan
+    learner = VIDPDAG(mechanism="linear", missing="impute", random_state=0).fit(X)
+    assert learner.observed_ is not None
+    assert learner.observed_.low.tolist() == X.min().tolist()
+    assert learner.observed_.high.tolist() == X.max().tolist()
