@@ -11,7 +11,8 @@ import torch
 
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
-from dpdag.learners.integrated import INTEGRATED, choose
+from dpdag.learners.choice import choose
+from dpdag.learners.families import INTEGRATED
 from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic
 

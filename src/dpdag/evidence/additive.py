@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -14,8 +15,7 @@ from .splines import fit_splines
 
 __all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
 
-RIDGES = (1.0, 30.0)
-SMOOTHNESSES = (1e-3, 3e-2, 1.0)
+SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
 RESIDUAL_FLOOR = 1e-6  # of a child's variance: beneath it a fit is an identity, not a mechanism
 
 
@@ -57,6 +57,22 @@ class GramEvidence(Evidence):
     def best(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n, k)
         """The precisions under which each child's evidence is highest."""
         return self.precision[self._grid(child, parents).argmax(0)]
+
+    def coefficients(
+        self,
+        child: Tensor,  # (b,)
+        index: Tensor,  # (b, p) parents
+    ) -> tuple[Tensor, Tensor]:  # (b, n, k), (b,)
+        """Posterior mean coefficients under the best precisions, and the evidence there."""
+        fit = self._fit(child, index)
+        value, at = self._value(fit.residual, fit.log_det, index.shape[1]).max(0)
+        every = torch.arange(len(child))
+        right, factor = fit.solved[at, every].unsqueeze(-1), fit.factor[at, every]
+        solved = torch.linalg.solve_triangular(factor.mT, right, upper=True)
+        _, n, k = self.precision.shape
+        where = index.unsqueeze(-1).expand(-1, -1, k)
+        wide = solved.new_zeros(len(child), n, k)
+        return wide.scatter(1, where, solved.reshape(where.shape)), value
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
         device = self.precision.device
@@ -155,6 +171,7 @@ class AdditiveEvidence(GramEvidence):
     Arguments:
         x: (rows, n) standardised columns.
         n_functions: Spline functions per variable.
+        smoothness: What :func:`smoothness_grid` is made of.
         weights: (replicas, rows) how often each row counts, for bootstrap replicas.
         device: Where to compute.
 
@@ -178,6 +195,7 @@ class AdditiveEvidence(GramEvidence):
         x: Tensor,
         *,
         n_functions: int = 8,
+        smoothness: Sequence[tuple[float, float]] = SMOOTHNESS,
         weights: Tensor | None = None,
         device: torch.device | str | None = None,
     ) -> None:
@@ -185,23 +203,27 @@ class AdditiveEvidence(GramEvidence):
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
         self.basis = fit_splines(x, n_functions=n_functions)
         moments = gram(self.basis(x).to(device), x.to(device), weights)
-        precision = smoothness_grid(self.basis.used).to(device)
+        precision = smoothness_grid(self.basis.used, smoothness).to(device)
         replicas = None if weights is None else len(weights)
         super().__init__(moments, precision=precision, n_replicas=replicas)
 
 
-def smoothness_grid(used: Tensor) -> Tensor:  # (n, k) bool -> (g, n, k)
+def smoothness_grid(
+    used: Tensor,  # (n, k) bool
+    points: Sequence[tuple[float, float]] = SMOOTHNESS,
+) -> Tensor:  # (g, n, k)
     r"""Prior precisions of spline functions, from wiggly to nearly linear and from large to small.
 
     .. math:: \lambda_k = a + s\,(k (k - 1))^2, \qquad k = 1, 2, \dots
 
-    The second factor is how fast curvature grows along the functions of an evenly spread variable.
-    The functions' own curvature is not used: in a heavy-tailed variable it is dominated by the
-    tail and would smooth away everything where the data is.
+    for every pair (a, s) of ``points``. The second factor is how fast curvature grows along the
+    functions of an evenly spread variable. The functions' own curvature is not used: in a
+    heavy-tailed variable it is dominated by the tail and would smooth away everything where the
+    data is.
     """
     k = torch.arange(1.0, used.shape[1] + 1, dtype=torch.float64)
     rough = (k * (k - 1)).square()
-    grid = torch.stack([a + s * rough for a in RIDGES for s in SMOOTHNESSES])
+    grid = torch.stack([a + s * rough for a, s in points])
     return torch.where(used, grid.unsqueeze(1), 1.0)
 
 

@@ -233,7 +233,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         x = x if self.columns_ is None else self.columns_(x)
         mechanisms = self._mechanisms(x, adjacency)
         categories = Categories.named(self._names(x.shape[1]), values, x)
-        self.model_ = StructuralModel(adjacency, mechanisms, x - mechanisms(x), categories)
+        self.model_ = StructuralModel.of_data(x, adjacency, mechanisms, categories)
 
     # Units and names -------------------------------------------------------------------------
 

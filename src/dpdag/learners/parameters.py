@@ -9,7 +9,7 @@ from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
 from ..registry import suggest
 from .checks import Range, check_ranges
-from .integrated import INTEGRATED
+from .families import INTEGRATED
 
 __all__ = ["check_parameters", "is_trained"]
 

@@ -19,8 +19,10 @@ from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
+from .choice import choose
+from .families import INTEGRATED
 from .holes import fit_with_holes
-from .integrated import INTEGRATED, choose, find_graph, forecast, misfit, mixture, ranking
+from .integrated import find_graph, forecast, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
 from .variational import (
     Design,
@@ -52,13 +54,15 @@ class VIDPDAG(DAGLearner):
     Arguments:
         permutation: "topk" or "sinkhorn".
         mechanism: With the functions integrated out, "gp" (Gaussian processes over all parents
-            jointly), "additive" or "linear"; "mlp", a trained network per node as in the paper;
-            or "auto", which lets the evidence choose among the first three and among
-            transformations of the columns, and says why in ``choice_``.
+            jointly), "additive" or "linear", with Gaussian noise; "free-noise", additive with
+            noise of any shape; "location-scale", where the size of the noise depends on the
+            parents too; "mlp", a trained network per node as in the paper; or "auto", which lets
+            the evidence choose among all but the last and among transformations of the columns,
+            and says why in ``choice_``.
         n_restarts: Fits combined: networks train as one batch, searches see all rows first and
             then random halves of them. By default one; with the functions integrated out and up
-            to 30 columns four where the residuals are not Gaussian, so that the model is wrong and
-            one posterior would be too sure.
+            to 30 columns four where noise that was taken to be Gaussian is not, so that the model
+            is wrong and one posterior would be too sure.
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
         edge_prior: Prior probability of an edge; by default 0.1, for networks 0.02.
@@ -278,8 +282,9 @@ class VIDPDAG(DAGLearner):
     def _resamples(self, x: Tensor, graph: Tensor) -> list[Tensor]:  # (rows, n), (n, n)
         """Random halves of the rows: as many as asked for, or as the residuals call for."""
         count = (self.n_restarts or 1) - 1
-        if self.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
-            functions = INTEGRATED[self.mechanism_].fit(x, graph)
+        family = INTEGRATED[self.mechanism_]
+        if self.n_restarts is None and family.gaussian and x.shape[1] <= _RESAMPLED_NODES:
+            functions = family.fit(x, graph)
             self._ready = graph, functions  # if this graph stays, so do they
             doubt = misfit(x, functions)
             if doubt > _MISFIT:

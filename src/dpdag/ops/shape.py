@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-__all__ = ["negentropy"]
+__all__ = ["negentropy", "shape_gain"]
+
+_REACH = 8.0  # standard deviations that the kernel estimate covers
+_BINS = 320
+_BANDWIDTHS = (1.0, 0.6, 0.35, 0.2)  # times N^(-1/5), which is right for a Gaussian
+_STRAY = 0.01  # share of the rows that may lie anywhere
 
 
 def negentropy(u: Tensor) -> Tensor:  # (*, N) of mean zero and variance one -> (*)
@@ -31,3 +37,44 @@ def negentropy(u: Tensor) -> Tensor:  # (*, N) of mean zero and variance one -> 
     log_cosh = (size + torch.log1p(torch.exp(-2 * size)) - math.log(2)).mean(-1)
     skew = (u * torch.exp(-u.square() / 2)).mean(-1)
     return 79.047 * (log_cosh - 0.37457).square() + 7.4129 * skew.square()
+
+
+def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> (b)
+    r"""Nats by which samples prefer a distribution of any shape to the Gaussian one.
+
+    .. math:: \sum_r \log \bigl(0.99\, \hat p_{-r}(u_r) + 0.01\, c(u_r)\bigr)
+              + \tfrac N2 \log 2 \pi e
+
+    with :math:`\hat p_{-r}` a kernel density estimate from all rows but r, its bandwidth the best
+    of four, on a fine grid, and c the Cauchy density, for strays. Each value is predicted by the
+    others, so the gain is negative where the distribution is Gaussian after all.
+
+    Example:
+        >>> u = torch.rand(1, 1000, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+        >>> bool(shape_gain((u - 0.5) * 12**0.5) > 100)
+        True
+    """
+    count = u.shape[-1]
+    width = 2 * _REACH / _BINS
+    place = ((u + _REACH) / width).clamp(0, _BINS - 1e-6)
+    left = place.long()
+    share = place - left
+    bins = u.new_zeros(len(u), _BINS + 1)
+    bins.scatter_add_(-1, left, 1 - share).scatter_add_(-1, left + 1, share)
+    inside = u.abs() < _REACH
+    strays = _STRAY / (math.pi * (1 + u.square()))
+    totals = []
+    for kernel in _kernels(count):
+        smooth, peak = bins @ kernel, kernel[0, 0]
+        density = torch.lerp(smooth.gather(-1, left), smooth.gather(-1, left + 1), share)
+        others = ((density - peak) / (count - 1)).clamp_min(0.0) * inside
+        totals.append(((1 - _STRAY) * others + strays).log().sum(-1))
+    return torch.stack(totals).amax(0) + 0.5 * count * (1 + math.log(2 * math.pi))
+
+
+@lru_cache(maxsize=8)
+def _kernels(count: int) -> Tensor:  # -> (bandwidths, bins, bins)
+    """Gaussian kernels between all bins, for samples of ``count``."""
+    place = torch.linspace(-_REACH, _REACH, _BINS + 1, dtype=torch.float64)
+    h = count**-0.2 * torch.tensor(_BANDWIDTHS, dtype=torch.float64)[:, None, None]
+    return torch.exp(-0.5 * ((place - place[:, None]) / h).square()) / (h * math.sqrt(2 * math.pi))

@@ -4,6 +4,7 @@ from .additive import AdditiveMechanisms, fit_additive
 from .categories import Categories
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
+from .location_scale import LocationScaleMechanisms, fit_location_scale
 from .model import Mechanisms, StructuralModel
 from .observed import Observed
 from .units import MonotoneColumns
@@ -13,6 +14,7 @@ __all__ = [
     "Categories",
     "GPMechanisms",
     "LinearMechanisms",
+    "LocationScaleMechanisms",
     "Mechanisms",
     "MonotoneColumns",
     "Observed",
@@ -20,4 +22,5 @@ __all__ = [
     "fit_additive",
     "fit_gp",
     "fit_linear",
+    "fit_location_scale",
 ]

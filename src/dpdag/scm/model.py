@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from .categories import Categories
 
-__all__ = ["Mechanisms", "StructuralModel"]
+__all__ = ["Mechanisms", "ScaledMechanisms", "StructuralModel"]
 
 
 class Mechanisms(Protocol):
@@ -22,18 +22,27 @@ class Mechanisms(Protocol):
         ...
 
 
+@runtime_checkable
+class ScaledMechanisms(Mechanisms, Protocol):
+    """Mechanisms whose noise varies in size with the parents."""
+
+    def scale(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows, n)
+        """What the noise of every node is multiplied by."""
+
+
 @dataclass(frozen=True)
 class StructuralModel:
-    r"""A DAG, its mechanisms and its noise: an additive-noise structural causal model.
+    r"""A DAG, its mechanisms and its noise: a structural causal model.
 
-    .. math:: x_j = f_j(x_{\mathrm{pa}(j)}) + \epsilon_j
+    .. math:: x_j = f_j(x_{\mathrm{pa}(j)}) + s_j(x_{\mathrm{pa}(j)})\, \epsilon_j
 
-    The noise of a node is its empirical residuals, so no shape is assumed of it.
+    with s = 1 for all but :class:`ScaledMechanisms`. The noise of a node is its empirical
+    residuals, so no shape is assumed of it.
 
     Arguments:
         adjacency: (n, n) the DAG.
         mechanisms: :math:`f`, reading only parents under ``adjacency``.
-        residuals: (rows, n) noise seen in the data the mechanisms were fitted to.
+        residuals: (rows, n) noise :math:`\epsilon` seen in the data the mechanisms were fitted to.
         categories: Columns of which at most one is 1; they are drawn together.
 
     References:
@@ -53,13 +62,35 @@ class StructuralModel:
     residuals: Tensor
     categories: Categories = field(default_factory=Categories)
 
+    @classmethod
+    def of_data(
+        cls,
+        x: Tensor,  # (rows, n)
+        adjacency: Tensor,  # (n, n)
+        mechanisms: Mechanisms,
+        categories: Categories,
+    ) -> Self:
+        """The model whose noise is what the mechanisms leave unexplained of ``x``."""
+        model = cls(adjacency, mechanisms, torch.zeros_like(x), categories)
+        return replace(model, residuals=model.abduct(x))
+
     def predict(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Every node's value from its parents' values in the same row."""
         return self.mechanisms(x)
 
+    def scale(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """What every node's noise is multiplied by."""
+        if isinstance(self.mechanisms, ScaledMechanisms):
+            return self.mechanisms.scale(x)
+        return torch.ones_like(x)
+
+    def abduct(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """The noise that made each row."""
+        return (x - self.predict(x)) / self.scale(x)
+
     def log_likelihood(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Gaussian log density of each value given its parents, with the residuals' variances."""
-        scale = self.residuals.square().mean(0).sqrt().clamp_min(1e-6)
+        scale = self.scale(x) * self.residuals.square().mean(0).sqrt().clamp_min(1e-6)
         z = (x - self.predict(x)) / scale
         return -0.5 * z.square() - scale.log() - 0.5 * math.log(2 * math.pi)
 
@@ -82,7 +113,7 @@ class StructuralModel:
 
     def counterfactual(self, x: Tensor, *, do: Mapping[int, float]) -> Tensor:  # (m, n) -> (m, n)
         """What each row would have been, its own noise kept, had ``do`` been done."""
-        return self.propagate(x - self.predict(x), **_held(x, do))
+        return self.propagate(self.abduct(x), **_held(x, do))
 
     def propagate(
         self,
@@ -95,7 +126,7 @@ class StructuralModel:
         held = values.nan_to_num()
         x = torch.where(fixed, held, noise)
         for _ in range(_longest_path(self.adjacency) + 1):
-            x = torch.where(fixed, held, self.mechanisms(x) + noise)
+            x = torch.where(fixed, held, self.predict(x) + self.scale(x) * noise)
             x = torch.where(fixed, held, self.categories.settle(x))
         return x
 

@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..evidence.base import CachedEvidence, Evidence
-from ..evidence.screened import ExactScreen
+from ..evidence.screened import ScreenedEvidence
+from ..ops.graphs import is_acyclic
 from .lazy import LazyResult, lazy_search
 
-__all__ = ["iterated_search"]
+__all__ = ["equivalent", "iterated_search", "neighbourhood"]
+
+Change = Callable[[Tensor, Constraints, torch.Generator], Tensor]
 
 
-def iterated_search(
-    evidence: Evidence,
-    *,
-    edge_penalty: float = 2.0,
-    constraints: Constraints | None = None,
-    patience: int = 12,
-    random_state: int = 0,
-) -> LazyResult:
-    """Climb, then repeatedly change the graph at random and climb again, keeping what is better.
+def equivalent(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Tensor:
+    """A Markov equivalent graph, by turning covered edges round, without the edges of two nodes.
 
-    Each round walks through Markov equivalent graphs by turning covered edges round, and takes
-    two nodes out. Among equivalent graphs no single change pays, so that plain climbing stops at
-    the first directions it happened to choose and covers up for them with false edges.
-
-    Arguments:
-        evidence: One that is cheap.
-        edge_penalty: What an edge must bring, in nats.
-        constraints: Allowed and required edges, and order relations.
-        patience: Changes in a row that may bring nothing.
-        random_state: Seed of the changes.
+    Among equivalent graphs no single change pays where noise is Gaussian and mechanisms are
+    linear, so that plain climbing stops at the first directions it happened to choose and covers
+    up for them with false edges.
     """
-    limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
-    screened = ExactScreen(CachedEvidence(evidence))
-    climb = partial(lazy_search, screened, edge_penalty=edge_penalty, constraints=limits)
-    generator = torch.Generator().manual_seed(random_state)
-    best, left = climb(), patience
-    while left:
-        found = climb(start=_change(best.adjacency, limits, generator))
-        rise = _total(found, edge_penalty) - _total(best, edge_penalty)
-        left = patience if rise > 1e-6 else left - 1
-        best = found if rise > -1e-6 else best
-    return best
-
-
-def _change(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Tensor:
-    """An equivalent graph without the edges of two nodes."""
     changed, n = graph.clone(), len(graph)
     for _ in range(3 * n):
         edges = _covered(changed) & limits.allowed.mT & ~limits.required & ~limits.before
@@ -62,6 +36,57 @@ def _change(graph: Tensor, limits: Constraints, generator: torch.Generator) -> T
     for node in torch.randperm(n, generator=generator)[:2].tolist():
         changed[node] = changed[:, node] = False
     return changed
+
+
+def neighbourhood(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Tensor:
+    """The graph with one node and its neighbours in another order, or without their edges.
+
+    Where directions can be told, a wrong one is held in place by those around it.
+    """
+    node = int(torch.randint(len(graph), (1,), generator=generator))
+    near = graph[node] | graph[:, node]
+    near[node] = True
+    inside = near[:, None] & near
+    place = torch.rand(len(graph), generator=generator)
+    turned = (graph | graph.mT) & inside & (place[:, None] < place)
+    changed = (graph & ~inside) | (turned & limits.allowed)
+    if torch.rand((), generator=generator) < 0.5 or not is_acyclic(changed | limits.before):
+        changed = graph & ~near & ~near[:, None]
+    return changed
+
+
+def iterated_search(
+    evidence: ScreenedEvidence,
+    *,
+    edge_penalty: float = 2.0,
+    constraints: Constraints | None = None,
+    patience: int = 12,
+    random_state: int = 0,
+    start: Tensor | None = None,  # (n, n) bool
+    change: Change = equivalent,
+) -> LazyResult:
+    """Climb, then repeatedly change the graph at random and climb again, keeping what is better.
+
+    Arguments:
+        evidence: One that is cheap, or remembers.
+        edge_penalty: What an edge must bring, in nats.
+        constraints: Allowed and required edges, and order relations.
+        patience: Changes in a row that may bring nothing.
+        random_state: Seed of the changes.
+        start: Graph to start from.
+        change: :func:`equivalent` where directions cannot be told, :func:`neighbourhood` where
+            they can.
+    """
+    limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
+    climb = partial(lazy_search, evidence, edge_penalty=edge_penalty, constraints=limits)
+    generator = torch.Generator().manual_seed(random_state)
+    best, left = climb(start=start), patience
+    while left:
+        found = climb(start=change(best.adjacency, limits, generator))
+        rise = _total(found, edge_penalty) - _total(best, edge_penalty)
+        left = patience if rise > 1e-6 else left - 1
+        best = found if rise > -1e-6 else best
+    return best
 
 
 def _covered(graph: Tensor) -> Tensor:  # (n, n) bool -> (n, n) bool

@@ -1,0 +1,124 @@
+"""Which mechanisms and which transformation of the columns the data prefer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..distributions import Constraints
+from ..evidence.additive import AdditiveEvidence
+from ..evidence.base import Evidence
+from ..evidence.gp import GPEvidence
+from ..evidence.linear import LinearEvidence
+from ..evidence.transforms import TRANSFORMS, Transformed, transform
+from ..search import greedy
+from .families import INTEGRATED, graph_evidence, spaced
+
+__all__ = ["Choice", "choose"]
+
+_GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
+_COMPARED_ROWS = 1500  # by which families are compared
+_FEW_ROWS = 500  # for a comparison that need not be fine
+_SAMPLED = 12  # children on which two families are compared
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The family and the transformation of columns that the evidence prefers, and why."""
+
+    mechanism: str
+    transform: str
+    why: str
+
+
+def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standardised
+    r"""Compare mechanisms and transformations of all columns by their evidence.
+
+    .. math:: \log p(x) = \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g'(x_v)|,
+        \qquad z = g(x)
+
+    A greedy additive search gives a graph; transformations are compared by the additive evidence
+    of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
+    families, among them those with noise of any shape, are compared by their evidence on a dozen
+    of its children.
+    """
+    plain = transform(x, "identity")
+    graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
+    worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
+    price = 0.5 * math.log(len(x)) * x.shape[1]  # a parameter per column
+    best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
+    # Interactions are invisible to additive models: Gaussian processes must agree.
+    doubtful = best != "identity" and x.shape[1] <= _GP_NODES
+    if doubtful and _joint(transform(x, best), graph) <= _joint(plain, graph):
+        best = "identity"
+    if best != "identity":
+        plain = transform(x, best)
+        graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
+    reason = "columns as they are" if best == "identity" else f"{best} of the columns"
+    if best != "identity":
+        reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
+    families = _families(spaced(plain.z, _COMPARED_ROWS), graph)
+    winner = max(families, key=lambda name: families[name])
+    others = ", ".join(
+        f"{families[winner] - value:.0f} nats over {name}"
+        for name, value in families.items()
+        if name != winner
+    )
+    if winner == "gp" and len(x) > GPEvidence.most_rows:
+        others += f"; Gaussian processes see {GPEvidence.most_rows} of {len(x)} rows"
+    if x.shape[1] > _GP_NODES:
+        others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
+    return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")
+
+
+def _families(x: Tensor, graph: Tensor) -> dict[str, float]:  # (rows, n), (n, n) bool
+    """What each family's mechanisms explain, on the same rows, though some could use more."""
+    few = len(graph) <= _GP_NODES
+    names = ("linear", "additive", *(("gp", "free-noise", "location-scale") if few else ()))
+    plain = AdditiveEvidence(x)
+    worth = {}
+    for name in names:
+        family = INTEGRATED[name]
+        evidence = family.evidence(x, "cpu")
+        worth[name] = _sampled(evidence, graph, evidence if family.gaussian else plain)
+    # BGe expects noise of some size and undersells nearly exact relations; curves that win must
+    # win against straight lines, not against its prior.
+    lines = LinearEvidence(x, criterion="bic")
+    worth["linear"] = max(worth["linear"], _sampled(lines, graph, lines))
+    if few:  # a parameter per child, at least, is needed for sizes to vary
+        worth["location-scale"] -= 0.5 * math.log(len(x)) * len(_children(graph))
+    return worth
+
+
+def _total(columns: Transformed, graph: Tensor) -> float:
+    """Additive evidence of a graph, in the density of the original columns."""
+    evidence = AdditiveEvidence(columns.z)
+    return float(graph_evidence(evidence, graph).sum() + columns.log_jacobian.sum())
+
+
+def _joint(columns: Transformed, graph: Tensor) -> float:
+    """Density of a sample of the columns given their parents, under Gaussian processes."""
+    n = len(graph)
+    nodes = torch.arange(0, n, max(1, n // _SAMPLED))
+    evidence = GPEvidence(columns.z, rows=_FEW_ROWS)
+    values = evidence.log_evidence(nodes, graph.T[nodes])
+    share = evidence.n_rows / len(columns.z)
+    return float(values.sum() + share * columns.log_jacobian[nodes].sum())
+
+
+def _sampled(evidence: Evidence, graph: Tensor, without: Evidence) -> float:
+    """Evidence of a sample of the children of a graph, beyond that of Gaussian noise alone."""
+    children = _children(graph)
+    if not len(children):
+        return 0.0
+    parents = graph.T[children]
+    alone = without.log_evidence(children, torch.zeros_like(parents))
+    return float((evidence.log_evidence(children, parents) - alone).sum())
+
+
+def _children(graph: Tensor) -> Tensor:  # (n, n) bool -> (k,)
+    children = graph.any(0).nonzero()[:, 0]
+    return children[:: max(1, len(children) // _SAMPLED)][:_SAMPLED]

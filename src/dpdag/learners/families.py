@@ -1,0 +1,147 @@
+"""Kinds of mechanisms whose functions can be integrated out, and how each is searched with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..distributions import Constraints
+from ..evidence.additive import AdditiveEvidence
+from ..evidence.base import CachedEvidence, Evidence
+from ..evidence.bge import BGeEvidence
+from ..evidence.free_noise import FreeNoiseEvidence
+from ..evidence.gp import GPEvidence
+from ..evidence.linear import LinearEvidence
+from ..evidence.screened import ExactScreen, ScreenedEvidence
+from ..registry import Registry
+from ..scm import Mechanisms, fit_additive, fit_gp, fit_linear, fit_location_scale
+from ..search import greedy
+from ..search.iterated import iterated_search, neighbourhood
+from ..search.lazy import LazyResult, lazy_search
+
+__all__ = ["INTEGRATED", "Family", "graph_evidence", "spaced"]
+
+_LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
+_FREE_ROWS = 3000  # that evidences with noise of any shape use at most
+
+Search = Callable[[Tensor, ScreenedEvidence, Constraints, float], LazyResult]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of mechanism whose functions can be integrated out.
+
+    Attributes:
+        evidence: From (rows, n) columns and a device, the evidence of parent sets.
+        fit: From columns and an (n, n) adjacency, the functions on that graph.
+        search: From columns, evidence, constraints and the penalty of an edge, a good graph.
+        exact_nodes: Up to how many columns the posterior is over all graphs.
+        gaussian: Whether noise is taken to be Gaussian, so that other residuals speak against it.
+    """
+
+    evidence: Callable[[Tensor, str], ScreenedEvidence]
+    fit: Callable[[Tensor, Tensor], Mechanisms]
+    search: Search
+    exact_nodes: int = 10
+    gaussian: bool = True
+
+
+def _lazily(
+    x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
+) -> LazyResult:
+    return lazy_search(evidence, edge_penalty=penalty, constraints=constraints)
+
+
+def _additively(
+    x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
+) -> LazyResult:
+    few = x.shape[1] <= _LAZY_NODES
+    return (_lazily if few else _greedily)(x, evidence, constraints, penalty)
+
+
+def _linearly(
+    x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
+) -> LazyResult:
+    if x.shape[1] > _LAZY_NODES:
+        return _greedily(x, evidence, constraints, penalty)
+    return iterated_search(evidence, edge_penalty=penalty, constraints=constraints)
+
+
+def _from_gaussian_noise(
+    x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
+) -> LazyResult:
+    """Turn round and mend a graph found with Gaussian noise: dependences are right in it already.
+
+    From nothing, single steps go astray where the shape of the noise decides on directions.
+    """
+    graph = greedy(AdditiveEvidence(x), constraints=constraints).adjacency
+    straight, curved = LinearEvidence(x, criterion="bic"), AdditiveEvidence(x)
+    bent = graph_evidence(curved, graph).sum() > graph_evidence(straight, graph).sum()
+    family = INTEGRATED["additive" if bent else "linear"]
+    start = family.search(x, family.evidence(x, "cpu"), constraints, penalty).adjacency
+    if x.shape[1] > _LAZY_NODES:
+        return lazy_search(evidence, edge_penalty=penalty, constraints=constraints, start=start)
+    return iterated_search(
+        evidence,
+        edge_penalty=penalty,
+        constraints=constraints,
+        start=start,
+        change=neighbourhood,
+        patience=8,
+    )
+
+
+def _greedily(
+    x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
+) -> LazyResult:
+    """Plain greedy steps, for many nodes and an evidence that is cheap."""
+    inner: Evidence = evidence
+    while isinstance(inner, ExactScreen | CachedEvidence):
+        inner = inner.evidence
+    found = greedy(inner, constraints=constraints, penalty=penalty)
+    toggled = [evidence.screen(v, found.adjacency[:, v]) for v in range(evidence.n_nodes)]
+    change = torch.stack(toggled, dim=1)
+    return LazyResult(
+        adjacency=found.adjacency,
+        log_evidence=graph_evidence(evidence, found.adjacency),
+        gain=torch.where(found.adjacency, -change, change),
+        confirmed=torch.ones_like(found.adjacency),
+    )
+
+
+def _free(scaled: bool) -> Callable[[Tensor, str], ScreenedEvidence]:
+    def evidence(x: Tensor, device: str) -> ScreenedEvidence:
+        return ExactScreen(CachedEvidence(FreeNoiseEvidence(spaced(x, _FREE_ROWS), scaled=scaled)))
+
+    return evidence
+
+
+INTEGRATED: Registry[Family] = Registry("mechanism")
+INTEGRATED.register("gp")(
+    Family(lambda x, device: GPEvidence(x, device=device), fit_gp, _lazily, exact_nodes=5)
+)
+INTEGRATED.register("additive")(
+    Family(lambda x, device: ExactScreen(AdditiveEvidence(x)), fit_additive, _additively)
+)
+INTEGRATED.register("linear")(
+    Family(lambda x, device: ExactScreen(CachedEvidence(BGeEvidence(x))), fit_linear, _linearly)
+)
+INTEGRATED.register("free-noise")(
+    Family(_free(scaled=False), fit_additive, _from_gaussian_noise, gaussian=False)
+)
+INTEGRATED.register("location-scale")(
+    Family(_free(scaled=True), fit_location_scale, _from_gaussian_noise, gaussian=False)
+)
+
+
+def graph_evidence(evidence: Evidence, graph: Tensor) -> Tensor:  # (n, n) bool -> (n,)
+    """The evidence of every node given its parents in a graph."""
+    return evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
+
+
+def spaced(x: Tensor, most: int) -> Tensor:  # (rows, n) -> (at most ``most``, n)
+    """Rows evenly spread over all."""
+    return x[torch.linspace(0, len(x) - 1, min(most, len(x))).round().long()]
