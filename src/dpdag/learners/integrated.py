@@ -16,7 +16,7 @@ from ..ops.graphs import reachability
 from ..ops.shape import negentropy
 from ..scm import Mechanisms
 from ..search.enumerated import likely_graphs
-from ..search.lazy import LazyResult
+from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
 from .families import INTEGRATED
@@ -40,12 +40,19 @@ def find_graph(
     constraints: Constraints,
     edge_prior: float,
     device: str = "cpu",
+    start: Tensor | None = None,  # (n, n) bool
 ) -> Found:
-    """Search with an evidence, then find the posterior: over all graphs, or around the best."""
+    """Search with an evidence, then find the posterior: over all graphs, or around the best.
+
+    From a graph to ``start`` with, one climb is enough.
+    """
     family = INTEGRATED[mechanism]
     evidence = family.evidence(x, device)
     penalty = -math.log(edge_prior / (1 - edge_prior))
-    found = family.search(x, evidence, constraints, penalty)
+    if start is None:
+        found = family.search(x, evidence, constraints, penalty)
+    else:
+        found = lazy_search(evidence, edge_penalty=penalty, constraints=constraints, start=start)
     if x.shape[1] <= family.exact_nodes:
         likely = likely_graphs(evidence, edge_prior=edge_prior, constraints=constraints)
         return Found(found, likely.posteriors(constraints), likely.weights)

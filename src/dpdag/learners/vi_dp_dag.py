@@ -59,10 +59,11 @@ class VIDPDAG(DAGLearner):
             parents too; "mlp", a trained network per node as in the paper; or "auto", which lets
             the evidence choose among all but the last and among transformations of the columns,
             and says why in ``choice_``.
-        n_restarts: Fits combined: networks train as one batch, searches see all rows first and
-            then random halves of them. By default one; with the functions integrated out and up
-            to 30 columns four where noise that was taken to be Gaussian is not, so that the model
-            is wrong and one posterior would be too sure.
+        n_restarts: Fits combined: networks train as one batch; with the functions integrated out,
+            the graph is found with all rows and then mended for random halves of them, and
+            probabilities are averaged over all. By default one, or four for up to 30 columns
+            where one posterior would be too sure: where noise that was taken to be Gaussian is
+            not, or has any shape.
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
         edge_prior: Prior probability of an edge; by default 0.1, for networks 0.02.
@@ -95,7 +96,8 @@ class VIDPDAG(DAGLearner):
     Attributes:
         edge_probabilities_: (n, n) posterior probability of every edge.
         edge_scores_: (n, n) for networks the paper's score, the probability under the modal
-            order; else nats that each edge of the graph carries, and less than one for others.
+            order; else nats that each edge of the graph carries, plus one, and less than one for
+            others.
         mechanism_: The mechanism that was used, and ``choice_``: why, after "auto".
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
         validation_loss_: Reconstruction loss on the held-out rows, of the best restart.
@@ -264,37 +266,39 @@ class VIDPDAG(DAGLearner):
                 device=resolve_device(self.device),
             )
             found = [search(x)]
-            found += [search(rows) for rows in self._resamples(x, found[0].graph.adjacency)]
+            graph = found[0].graph.adjacency
+            found += [search(rows, start=graph) for rows in self._resamples(x, graph)]
         self.posterior_ = mixture(found, constraints)
-        scores = torch.stack([ranking(one.graph, constraints) for one in found]).mean(0)
+        scores = ranking(found[0].graph, constraints)
         history = [
             {"restart": k, "step": step, "log_evidence": value}
             for k, one in enumerate(found)
             for step, value in enumerate(one.graph.history)
         ]
-        if len(found) > 1:
-            order, graph = self.posterior_.mode_order, self.posterior_.mode.bool()
-        else:
-            graph = found[0].graph.adjacency
-            order = topological_order(graph | constraints.before)
-        return Solution(scores, graph, order, history)
+        return Solution(scores, graph, topological_order(graph | constraints.before), history)
 
     def _resamples(self, x: Tensor, graph: Tensor) -> list[Tensor]:  # (rows, n), (n, n)
         """Random halves of the rows: as many as asked for, or as the residuals call for."""
         count = (self.n_restarts or 1) - 1
-        family = INTEGRATED[self.mechanism_]
-        if self.n_restarts is None and family.gaussian and x.shape[1] <= _RESAMPLED_NODES:
-            functions = family.fit(x, graph)
-            self._ready = graph, functions  # if this graph stays, so do they
-            doubt = misfit(x, functions)
-            if doubt > _MISFIT:
+        if self.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
+            doubt = self._doubt(x, graph)
+            if doubt:
                 count = _RESAMPLES
-                note = f"residuals are not Gaussian ({doubt:.0f} nats a column): the posterior "
-                note += f"is averaged over all rows and {count} random halves of them"
-                self.choice_ = f"{self.choice_}; {note}" if self.choice_ else note
+                doubt += f": probabilities are averaged over all rows and {count} random halves"
+                self.choice_ = f"{self.choice_}; {doubt}" if self.choice_ else doubt
         generator = torch_generator(self.random_state, "resamples")
         size = max(self.min_rows, len(x) // 2)
         return [x[torch.randperm(len(x), generator=generator)[:size]] for _ in range(count)]
+
+    def _doubt(self, x: Tensor, graph: Tensor) -> str | None:  # (rows, n), (n, n)
+        """Why one posterior would be too sure of itself."""
+        family = INTEGRATED[self.mechanism_]
+        if not family.gaussian:
+            return "the shape of the noise is estimated"
+        functions = family.fit(x, graph)
+        self._ready = graph, functions  # if this graph stays, so do they
+        nats = misfit(x, functions)
+        return f"residuals are not Gaussian ({nats:.0f} nats a column)" if nats > _MISFIT else None
 
     def _train(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Train networks and the distribution over graphs together."""
