@@ -19,9 +19,11 @@ class ScreenedEvidence(Evidence):
     Attributes:
         lookahead: How many full evaluations are worth asking for at once: few where they run one
             after the other, many where a batch costs little more than one.
+        screens_exactly: Whether the estimates are the evaluations themselves.
     """
 
     lookahead: int = 1
+    screens_exactly: bool = False
 
     @abstractmethod
     def screen(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n,)
@@ -49,6 +51,7 @@ class ExactScreen(ScreenedEvidence):
     """Any evidence, screened by itself: for those whose evaluations are cheap anyway."""
 
     lookahead = 64
+    screens_exactly = True
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence

@@ -91,6 +91,7 @@ def _from_gaussian_noise(
         start=start,
         change=neighbourhood,
         patience=8,
+        rounds=25,
     )
 
 

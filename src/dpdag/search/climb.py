@@ -71,8 +71,8 @@ class Climb:
 
     def _refresh(self, child: int) -> None:
         self.change[:, child] = self.evidence.screen(child, self.parents(child)).numpy()
-        for table in (self.exact, self.forced, self.tabu):
-            table[:, child] = False
+        self.exact[:, child] = self.evidence.screens_exactly
+        self.forced[:, child] = self.tabu[:, child] = False
         self.widened[child] = False
 
     def confirm(self, edges: list[tuple[int, int]], bar: float = -math.inf) -> None:
@@ -111,10 +111,19 @@ class Climb:
                 for edge in batch:
                     gain[edge] = self.change[edge] - self.penalty
             else:
-                gain[i, j] = -math.inf
+                most, gain[i, j] = gain[i, j] + self._turning(j, i), -math.inf
+                least = best.gain if best else 1e-6
+                if most <= least:
+                    continue
                 move = self._insertion(i, j, acyclic=not reach[j, i])
-                if move and move.gain > (best.gain if best else 1e-6):
+                if move and move.gain > least:
                     best = move
+
+    def _turning(self, i: int, j: int) -> float:
+        """What the edge i → j, if there, costs whoever needs it gone: every cut holds it."""
+        if not (self.edges[i, j] and self.exact[i, j]):
+            return 0.0
+        return min(float(self.change[i, j]) + self.penalty, 0.0)
 
     def _top_open(self, gain: np.ndarray, floor: float) -> list[tuple[int, int]]:
         ranked = np.argsort(-gain, axis=None)[: self.evidence.lookahead]

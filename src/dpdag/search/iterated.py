@@ -61,6 +61,7 @@ def iterated_search(
     edge_penalty: float = 2.0,
     constraints: Constraints | None = None,
     patience: int = 12,
+    rounds: int = 100,
     random_state: int = 0,
     start: Tensor | None = None,  # (n, n) bool
     change: Change = equivalent,
@@ -72,6 +73,7 @@ def iterated_search(
         edge_penalty: What an edge must bring, in nats.
         constraints: Allowed and required edges, and order relations.
         patience: Changes in a row that may bring nothing.
+        rounds: Changes at most.
         random_state: Seed of the changes.
         start: Graph to start from.
         change: :func:`equivalent` where directions cannot be told, :func:`neighbourhood` where
@@ -81,7 +83,9 @@ def iterated_search(
     climb = partial(lazy_search, evidence, edge_penalty=edge_penalty, constraints=limits)
     generator = torch.Generator().manual_seed(random_state)
     best, left = climb(start=start), patience
-    while left:
+    for _ in range(rounds):
+        if not left:
+            break
         found = climb(start=change(best.adjacency, limits, generator))
         rise = _total(found, edge_penalty) - _total(best, edge_penalty)
         left = patience if rise > 1e-6 else left - 1
