@@ -48,10 +48,24 @@ OTHER: dict[str, tuple[str, str, str | None]] = {  # mechanism, noise, post-nonl
     "linear": ("linear", "gaussian", None),
     "linear, Laplace": ("linear", "laplace", None),
     "GP, Laplace": ("gp", "laplace", None),
+    "linear, Gumbel": ("linear", "gumbel", None),
     "GP, exponential": ("gp", "gaussian", "exp"),
+    "location-scale": ("location-scale", "gaussian", None),
 }
 GENERATED = ["ER-50-50", "ER-50-200", "SF-50-50", "SF-50-200", "ER-100-100", "ER-100-400"]
 GENERATED += ["BA-50-50", "BA-50-200"]
+
+
+class LocationScale:
+    """Sums of sines, with noise of its own whose size follows the parents too."""
+
+    def draw(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Values of a child: (rows, p) -> (rows,)."""
+        x = (parents - parents.mean(0)) / parents.std(0)
+        low, high = np.array([[0.5, 1.5], [0.0, 6.0], [-0.6, 0.6], [-0.5, 0.5]]).T[..., None]
+        rate, phase, steep, lean = rng.uniform(low, high, (4, x.shape[1]))
+        size = np.exp(np.clip((steep * x).sum(-1), -2, 2))
+        return (np.sin(rate * x + phase) + lean * x).sum(-1) + 0.5 * size * rng.normal(size=len(x))
 
 
 def load(dataset: str, index: int) -> datasets.Dataset:
@@ -60,7 +74,7 @@ def load(dataset: str, index: int) -> datasets.Dataset:
         return datasets.simulate(
             datasets.erdos_renyi(20, 40, random_state=index),
             1000,
-            mechanism=mechanism,
+            mechanism=LocationScale() if mechanism == "location-scale" else mechanism,
             noise=datasets.Noise(family, variance=(0.1, 0.3)),
             post=post,
             random_state=index,

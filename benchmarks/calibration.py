@@ -25,6 +25,7 @@ DATA = {  # mechanism that makes the data, noise
     "linear": ("linear", "gaussian"),
     "MLP": ("mlp", "gaussian"),
     "GP, Laplace noise": ("gp", "laplace"),
+    "linear, Laplace noise": ("linear", "laplace"),
 }
 LEARNERS = ("auto", "gp", "additive", "linear")
 BINS = 10

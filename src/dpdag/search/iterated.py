@@ -19,7 +19,7 @@ Change = Callable[[Tensor, Constraints, torch.Generator], Tensor]
 
 
 def equivalent(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Tensor:
-    """A Markov equivalent graph, by turning covered edges round, without the edges of two nodes.
+    """A Markov equivalent graph, by turning covered edges round, without the edges of a few nodes.
 
     Among equivalent graphs no single change pays where noise is Gaussian and mechanisms are
     linear, so that plain climbing stops at the first directions it happened to choose and covers
@@ -33,7 +33,7 @@ def equivalent(graph: Tensor, limits: Constraints, generator: torch.Generator) -
             break
         i, j = choices[int(torch.randint(len(choices), (1,), generator=generator))].tolist()
         changed[i, j], changed[j, i] = False, True
-    for node in torch.randperm(n, generator=generator)[:2].tolist():
+    for node in torch.randperm(n, generator=generator)[: max(2, 3 * n // 10)].tolist():
         changed[node] = changed[:, node] = False
     return changed
 
@@ -60,7 +60,7 @@ def iterated_search(
     *,
     edge_penalty: float = 2.0,
     constraints: Constraints | None = None,
-    patience: int = 12,
+    patience: int = 30,
     rounds: int = 100,
     random_state: int = 0,
     start: Tensor | None = None,  # (n, n) bool
