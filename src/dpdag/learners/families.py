@@ -90,8 +90,8 @@ def _from_gaussian_noise(
         constraints=constraints,
         start=start,
         change=neighbourhood,
-        patience=8,
-        rounds=25,
+        patience=5,
+        rounds=12,
     )
 
 
