@@ -9,6 +9,8 @@ own class and others. Writes ``calibration.md`` and ``calibration.png`` beside t
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +44,7 @@ class Answers(NamedTuple):
 
 
 def answers(data: str, learner: str, count: int) -> Answers:
+    torch.set_num_threads(1)
     mechanism, noise = DATA[data]
     off = ~np.eye(8, dtype=bool)
     edges, stated, exact, expected, shd = [], [], [], [], []
@@ -101,14 +104,18 @@ def row(data: str, learner: str, found: Answers) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
     args = parser.parse_args()
-    torch.set_num_threads(1)
+    cells = [(data, learner) for data in DATA for learner in LEARNERS]
+    with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
+        results = pool.map(answers, *zip(*cells, strict=True), [args.sets] * len(cells))
+        found_by = dict(zip(cells, results, strict=True))
     lines = []
     figure = Figure(figsize=(3.1 * len(DATA), 3.4), layout="constrained")
     for axes, data in zip(figure.subplots(1, len(DATA), sharey=True), DATA):
         axes.plot([0, 1], [0, 1], color="0.8", zorder=0)
         for learner in LEARNERS:
-            found = answers(data, learner, args.sets)
+            found = found_by[data, learner]
             lines.append(row(data, learner, found))
             print(lines[-1], flush=True)
             if learner == "auto":

@@ -22,7 +22,7 @@ __all__ = ["Choice", "choose"]
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
 _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
-_SAMPLED = 12  # children on which two families are compared
+_SAMPLED = 12  # children on which families are compared
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     A greedy additive search gives a graph; transformations are compared by the additive evidence
     of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
     families, among them those with noise of any shape, are compared by their evidence on a dozen
-    of its children.
+    of its children and as large a share of its roots.
     """
     plain = transform(x, "identity")
     graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
@@ -89,7 +89,8 @@ def _families(x: Tensor, graph: Tensor) -> dict[str, float]:  # (rows, n), (n, n
     lines = LinearEvidence(x, criterion="bic")
     worth["linear"] = max(worth["linear"], _sampled(lines, graph, lines))
     if few:  # a parameter per child, at least, is needed for sizes to vary
-        worth["location-scale"] -= 0.5 * math.log(len(x)) * len(_children(graph))
+        children = int(graph.any(0)[_nodes(graph)].sum())
+        worth["location-scale"] -= 0.5 * math.log(len(x)) * children
     return worth
 
 
@@ -110,15 +111,15 @@ def _joint(columns: Transformed, graph: Tensor) -> float:
 
 
 def _sampled(evidence: Evidence, graph: Tensor, without: Evidence) -> float:
-    """Evidence of a sample of the children of a graph, beyond that of Gaussian noise alone."""
-    children = _children(graph)
-    if not len(children):
-        return 0.0
-    parents = graph.T[children]
-    alone = without.log_evidence(children, torch.zeros_like(parents))
-    return float((evidence.log_evidence(children, parents) - alone).sum())
+    """Evidence of a sample of the nodes of a graph, beyond that of Gaussian noise alone."""
+    nodes = _nodes(graph)
+    parents = graph.T[nodes]
+    alone = without.log_evidence(nodes, torch.zeros_like(parents))
+    return float((evidence.log_evidence(nodes, parents) - alone).sum())
 
 
-def _children(graph: Tensor) -> Tensor:  # (n, n) bool -> (k,)
-    children = graph.any(0).nonzero()[:, 0]
-    return children[:: max(1, len(children) // _SAMPLED)][:_SAMPLED]
+def _nodes(graph: Tensor) -> Tensor:  # (n, n) bool -> (k,)
+    """About a dozen children and as large a share of the roots."""
+    children, roots = (part.nonzero()[:, 0] for part in (graph.any(0), ~graph.any(0)))
+    step = max(1, len(children) // _SAMPLED)
+    return torch.cat([children[::step][:_SAMPLED], roots[::step]])
