@@ -139,7 +139,7 @@ def colliders(graph: Tensor) -> set[tuple[int, int, int]]:
 
 
 def test_equivalent_graphs_have_the_same_adjacencies_and_colliders_among_the_nodes_kept() -> None:
-    free = Knowledge().resolve(8)
+    free, turned = Knowledge().resolve(8), 0
     for seed in range(100):
         graph = torch.from_numpy(datasets.erdos_renyi(8, 12, random_state=seed)).bool()
         changed = equivalent(graph, free, torch.Generator().manual_seed(seed))
@@ -147,6 +147,8 @@ def test_equivalent_graphs_have_the_same_adjacencies_and_colliders_among_the_nod
         inside = kept[:, None] & kept
         assert torch.equal(changed | changed.mT, (graph | graph.mT) & inside)
         assert colliders(changed) == colliders(graph & inside)
+        turned += int((changed & graph.mT).sum())
+    assert turned > 50
 
 
 @pytest.mark.parametrize("change", [equivalent, neighbourhood])
