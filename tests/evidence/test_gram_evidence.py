@@ -8,6 +8,7 @@ import torch
 
 from dpdag.evidence.additive import RESIDUAL_FLOOR, AdditiveEvidence
 from dpdag.evidence.base import CachedEvidence, Evidence
+from dpdag.evidence.gram import equal_sets
 from dpdag.evidence.linear import LinearEvidence
 
 ROWS, N = 120, 5
@@ -55,6 +56,24 @@ def test_additive_evidence_is_the_best_gaussian_marginal_density():
             values.append(normal.log_prob(x[:, v]))
         expected.append(torch.stack(values).max())
     torch.testing.assert_close(evidence.log_evidence(child, parents), torch.stack(expected))
+
+
+def test_coefficients_are_those_of_ridge_regression_under_the_best_precisions():
+    x = observations()
+    evidence = AdditiveEvidence(x, n_functions=5)
+    features = evidence.basis(x)
+    child, parents = all_sets()
+    best = evidence.best(child, parents)
+    for rows, index in equal_sets(parents, numbers=1):
+        weight, value = evidence.coefficients(child[rows], index)
+        torch.testing.assert_close(value, evidence.log_evidence(child[rows], parents[rows]))
+        for row, found in zip(rows, weight):
+            s, expected = parents[row], torch.zeros(N, 5, dtype=x.dtype)
+            phi, ridge = features[:, s].flatten(1), best[row, s].flatten()
+            expected[s] = torch.linalg.solve(
+                phi.T @ phi + ridge.diag(), phi.T @ x[:, child[row]]
+            ).reshape(-1, 5)
+            torch.testing.assert_close(found, expected)
 
 
 def test_bic_is_least_squares_minus_half_log_rows_per_parent():

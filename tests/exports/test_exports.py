@@ -6,10 +6,14 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from dpdag import CAM, VIDPDAG
-from dpdag.exports import LearnedGraph, to_dagitty, to_dot
+from dpdag.evidence.transforms import transform
+from dpdag.exports import LearnedGraph, Units, to_dagitty, to_dot
+from dpdag.exports.dowhy import ScaledNoiseModel
 from dpdag.exports.network import imported, write_gml, write_graphml
+from dpdag.scm import Categories, MonotoneColumns, StructuralModel, fit_location_scale
 
 NAMES = ["größe (kg)", 'say "hi"', "1", "a -> b"]
 ADJACENCY = np.array([[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
@@ -77,6 +81,26 @@ def test_matrices_of_other_packages_turn_as_documented(chain: CAM) -> None:
 def test_a_missing_package_is_named() -> None:
     with pytest.raises(ImportError, match="pip install nowhere"):
         imported("nowhere.at_all", "nowhere")
+
+
+@pytest.mark.parametrize("transformed", [False, True])
+def test_a_mechanism_with_scaled_noise_undoes_itself(transformed: bool) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=400)
+    values = np.stack([a, 3 + 5 * np.exp(a / 2) * rng.normal(size=400)], axis=1)
+    location, scale = values.mean(0), values.std(0)
+    x = torch.from_numpy((values - location) / scale)
+    columns = MonotoneColumns.through(x, transform(x, "gaussian").z) if transformed else None
+    units = Units(location, scale, columns)
+    z, graph = units.to_model(values), torch.tensor([[False, True], [False, False]])
+    model = StructuralModel.of_data(z, graph, fit_location_scale(z, graph), Categories())
+    sizes = model.scale(z)[:, 1]
+    assert sizes.max() > 2 * sizes.min()
+    mechanism = ScaledNoiseModel(model, units, 1, [0], noise=None)
+    noise = mechanism.estimate_noise(values[:, 1], values[:, [0]])
+    np.testing.assert_allclose(noise[:, 0], model.residuals[:, 1], rtol=1e-9, atol=1e-9)
+    back = mechanism.evaluate(values[:, [0]], noise)
+    np.testing.assert_allclose(back[:, 0], values[:, 1], rtol=1e-9, atol=1e-9)
 
 
 def test_an_unfitted_learner_exports_nothing() -> None:

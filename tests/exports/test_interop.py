@@ -63,6 +63,40 @@ def test_dowhy_answers_for_a_model_of_transformed_columns() -> None:
     )
 
 
+def test_dowhy_answers_for_noise_of_a_size_that_varies() -> None:
+    gcm = pytest.importorskip("dowhy.gcm", reason=WHY, exc_type=ImportError)
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=600)
+    b = a + np.exp(0.7 * a) * rng.normal(size=600)
+    c = 100 + 10 * b + 5 * rng.laplace(size=600)
+    data = pd.DataFrame({"c": c, "a": a, "b": b})
+    learner = VIDPDAG(mechanism="location-scale", random_state=0, verbose=False).fit(data)
+    assert set(learner.graph_.edges) == {("a", "b"), ("b", "c")}
+    model = learner.to_dowhy()
+    mechanism = model.causal_mechanism("b")
+    assert isinstance(mechanism, gcm.causal_mechanisms.InvertibleFunctionalCausalModel)
+    assert not isinstance(mechanism, gcm.PostNonlinearModel)
+    assert isinstance(model.causal_mechanism("c"), gcm.AdditiveNoiseModel)
+
+    rows = data.head(20)
+    theirs = gcm.counterfactual_samples(model, {"a": lambda a: 1.5}, observed_data=rows)
+    ours = learner.counterfactual(rows, {"a": 1.5})
+    np.testing.assert_allclose(theirs[list(data)].to_numpy(), ours, rtol=1e-9)
+    noise = mechanism.estimate_noise(data[["b"]].to_numpy(), data[["a"]].to_numpy())
+    np.testing.assert_allclose(noise[:, 0], learner.model_.residuals[:, 2], rtol=1e-6, atol=1e-9)
+
+    gcm.util.general.set_random_seed(0)
+    for value in (-1.5, 1.5):
+        drawn = gcm.interventional_samples(
+            model, {"a": lambda a, at=value: at}, num_samples_to_draw=4000
+        )
+        ours = learner.sample(4000, {"a": value}, random_state=0)
+        np.testing.assert_allclose(drawn[list(data)].std(), ours.std(), rtol=0.1, atol=1e-9)
+    again = mechanism.clone()
+    again.fit(data[["a"]].to_numpy(), data["b"].to_numpy())
+    np.testing.assert_allclose(again.noise.data, mechanism.noise.data, rtol=1e-6, atol=1e-9)
+
+
 def test_pgmpy_holds_the_same_graph(learner: CAM) -> None:
     base = pytest.importorskip("pgmpy.base", reason=WHY, exc_type=ImportError)
     dag = learner.to_pgmpy()

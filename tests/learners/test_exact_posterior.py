@@ -1,10 +1,16 @@
 """ExactPosterior: the estimator around the exact posterior."""
 
+import math
+from itertools import permutations
+
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from dpdag import ExactPosterior, Knowledge
+from dpdag.evidence.free_noise import FreeNoiseEvidence
+from dpdag.ops.enumeration import all_dags
 
 
 def table(rows: int = 150, seed: int = 0) -> NDArray[np.float64]:  # (rows, 4): 3 → 2, (3, 2) → 1
@@ -36,6 +42,37 @@ def test_linear_gaussian_direction_is_left_open(mechanism: str) -> None:
     assert p[0, 1] + p[1, 0] > 0.95
     if mechanism != "additive":
         assert abs(p[0, 1] - p[1, 0]) < 0.1
+
+
+@pytest.mark.parametrize("mechanism", ["free-noise", "location-scale"])
+def test_posterior_with_noise_of_any_shape_is_that_over_all_graphs(mechanism: str) -> None:
+    x = np.random.default_rng(0).laplace(size=(60, 3))
+    x[:, 1] += 0.6 * x[:, 0]
+    x[:, 2] += 0.5 * x[:, 1]
+    z = torch.from_numpy((x - x.mean(0)) / x.std(0))
+    evidence = FreeNoiseEvidence(z, scaled=mechanism == "location-scale")
+    orders = torch.tensor([list(order) for order in permutations(range(3))])
+    dags = all_dags(3).bool()  # (25, 3, 3)
+    place = orders.argsort(-1)
+    along = place[:, :, None] < place[:, None, :]  # (6, 3, 3)
+    count = (~dags[:, None] | along).all((-2, -1)).sum(-1)  # orders that each agrees with
+    value = torch.stack([evidence.log_evidence(torch.arange(3), dag.T).sum() for dag in dags])
+    share = (value + math.log(0.1 / 0.9) * dags.sum((1, 2)) + count.log()).softmax(0)
+    expected = torch.einsum("g,gij->ij", share, dags.double())
+    found = ExactPosterior(mechanism=mechanism).fit(x).edge_probabilities_
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("mechanism", ["free-noise", "location-scale"])
+def test_the_noise_tells_directions_of_straight_lines(mechanism: str) -> None:
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=500)
+    noise = rng.uniform(-1, 1, size=500) if mechanism == "free-noise" else rng.normal(size=500)
+    size = 1.0 if mechanism == "free-noise" else np.exp(a / 2)
+    learner = ExactPosterior(mechanism=mechanism).fit(np.stack([a + size * noise, a], axis=1))
+    assert learner.edge_probabilities_[1, 0] > 0.99
+    low, high = (learner.sample(2000, {1: at}, random_state=0)[:, 0].std() for at in (-1.0, 1.0))
+    assert (high > 2 * low) == (mechanism == "location-scale")
 
 
 def test_samples_are_graphs_of_the_posterior() -> None:

@@ -8,10 +8,14 @@ import torch
 from torch import Tensor
 
 from dpdag import Knowledge, datasets, metrics
+from dpdag.distributions.knowledge import Constraints
+from dpdag.evidence.base import CachedEvidence
 from dpdag.evidence.bge import BGeEvidence
+from dpdag.evidence.free_noise import FreeNoiseEvidence
 from dpdag.evidence.screened import ExactScreen
+from dpdag.ops.graphs import is_acyclic
 from dpdag.search.exact import exact_posterior
-from dpdag.search.iterated import iterated_search
+from dpdag.search.iterated import Change, equivalent, iterated_search, neighbourhood
 from dpdag.search.lazy import LazyResult, lazy_search
 
 PENALTY = math.log(9)
@@ -51,3 +55,108 @@ def test_what_is_known_stays() -> None:
     assert graph[0, 1]
     assert not graph[2, 3]
     assert not graph[3, 2]
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_better_exists_where_the_shape_of_noise_decides(seed: int, scaled: bool) -> None:
+    truth = datasets.erdos_renyi(6, 8, random_state=seed)
+    noise = datasets.Noise("uniform", variance=1.0)
+    data = datasets.simulate(
+        truth, 300, mechanism="linear", noise=noise, root_noise=noise, random_state=seed
+    )
+    x = torch.from_numpy((data.X - data.X.mean(0)) / data.X.std(0))
+    evidence = ExactScreen(CachedEvidence(FreeNoiseEvidence(x, scaled=scaled)))
+    found = iterated_search(evidence, edge_penalty=PENALTY, change=neighbourhood)
+    best = exact_posterior(evidence, edge_prior=0.1).best
+    assert total(found) == pytest.approx(best.log_score, abs=1e-6)
+
+
+def test_no_rounds_are_a_plain_climb() -> None:
+    evidence = ExactScreen(BGeEvidence(linear(10, 20, 0)[1]))
+    start = torch.ones(10, 10).triu(1).bool()
+    for given in (None, start):
+        found = iterated_search(evidence, edge_penalty=PENALTY, rounds=0, start=given)
+        plain = lazy_search(evidence, edge_penalty=PENALTY, start=given)
+        assert torch.equal(found.adjacency, plain.adjacency)
+        assert torch.equal(found.gain, plain.gain)
+        assert found.history == plain.history
+
+
+@pytest.mark.parametrize("change", [equivalent, neighbourhood])
+def test_more_rounds_never_end_lower(change: Change) -> None:
+    evidence = ExactScreen(CachedEvidence(BGeEvidence(linear(10, 25, 1)[1])))
+    ends = [
+        total(iterated_search(evidence, edge_penalty=PENALTY, rounds=rounds, change=change))
+        for rounds in (0, 3, 12)
+    ]
+    assert ends == sorted(ends)
+
+
+def known_graph(seed: int, n: int = 7) -> tuple[Tensor, Constraints]:
+    """A random graph and knowledge that it agrees with."""
+    rng = np.random.default_rng(seed)
+    place = rng.permutation(n)
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+    forbidden = [edge for edge in pairs if rng.random() < 0.1]
+    open_ = [(i, j) for i, j in pairs if place[i] < place[j] and (i, j) not in forbidden]
+    limits = Knowledge(
+        forbidden=forbidden,
+        required=[edge for edge in open_ if rng.random() < 0.1],
+        tiers=[[int(node)] for node in place.argsort() if rng.random() < 0.4],
+    ).resolve(n)
+    graph = limits.required.clone()
+    for edge in open_:
+        graph[edge] |= bool(limits.allowed[edge]) and rng.random() < 0.4
+    assert bool(is_acyclic(graph | limits.before))
+    return graph, limits
+
+
+@pytest.mark.parametrize("change", [equivalent, neighbourhood])
+def test_changed_graphs_agree_with_what_is_known(change: Change) -> None:
+    moved = 0
+    for seed in range(400):
+        graph, limits = known_graph(seed)
+        before = graph.clone()
+        changed = change(graph, limits, torch.Generator().manual_seed(seed))
+        assert bool(is_acyclic(changed | limits.before))
+        assert not (changed & ~limits.allowed).any()
+        assert torch.equal(graph, before)
+        moved += bool((changed & ~graph).any())
+    assert moved > 40
+
+
+def colliders(graph: Tensor) -> set[tuple[int, int, int]]:
+    near = graph | graph.mT
+    n = len(graph)
+    return {
+        (i, k, j)
+        for k in range(n)
+        for i in range(n)
+        for j in range(i)
+        if graph[i, k] and graph[j, k] and not near[i, j]
+    }
+
+
+def test_equivalent_graphs_have_the_same_adjacencies_and_colliders_among_the_nodes_kept() -> None:
+    free, turned = Knowledge().resolve(8), 0
+    for seed in range(100):
+        graph = torch.from_numpy(datasets.erdos_renyi(8, 12, random_state=seed)).bool()
+        changed = equivalent(graph, free, torch.Generator().manual_seed(seed))
+        kept = (changed | changed.mT).any(0)
+        inside = kept[:, None] & kept
+        assert torch.equal(changed | changed.mT, (graph | graph.mT) & inside)
+        assert colliders(changed) == colliders(graph & inside)
+        turned += int((changed & graph.mT).sum())
+    assert turned > 50
+
+
+@pytest.mark.parametrize("change", [equivalent, neighbourhood])
+def test_order_relations_hold_in_the_end(change: Change) -> None:
+    evidence = ExactScreen(CachedEvidence(BGeEvidence(linear(8, 14, 2)[1])))
+    limits = Knowledge(tiers=[[7, 0], [3, 5]], required=[(5, 1)]).resolve(8)
+    found = iterated_search(
+        evidence, edge_penalty=PENALTY, constraints=limits, change=change, rounds=20
+    )
+    assert bool(is_acyclic(found.adjacency | limits.before))
+    assert found.adjacency[5, 1]

@@ -10,7 +10,6 @@ from dpdag.evidence.bge import BGeEvidence
 from dpdag.evidence.gp import GPEvidence
 from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic
-from dpdag.search.cuts import minimum_cut
 from dpdag.search.exact import exact_posterior
 from dpdag.search.lazy import LazyResult, lazy_search
 
@@ -118,18 +117,3 @@ def test_parents_are_found_together_where_none_is_worth_its_price_alone() -> Non
     found = lazy_search(evidence, edge_penalty=15.0, constraints=known.resolve(6))
     assert single.max() < 15.0
     assert found.adjacency[:, 5].tolist() == [True] * 4 + [False] * 2
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_minimum_cut_separates_at_least_cost(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    capacity = np.triu(rng.uniform(0.1, 5, (6, 6)) * (rng.random((6, 6)) < 0.6), 1)
-    capacity[0, 1] = capacity[1, 5] = 1.0
-    cut = minimum_cut(capacity, 0, 5)
-    cost = sum(capacity[edge] for edge in cut)
-    middle = [1, 2, 3, 4]
-    costs = []
-    for code in range(16):  # every way of putting the inner nodes on either side
-        inside = {0} | {v for k, v in enumerate(middle) if code >> k & 1}
-        costs.append(sum(capacity[i, j] for i in inside for j in set(range(6)) - inside))
-    assert cost == pytest.approx(min(costs), abs=0.1)

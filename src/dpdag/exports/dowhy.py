@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..scm import MonotoneColumns, StructuralModel
 from .graph import LearnedGraph
 from .network import imported, to_networkx
 
-__all__ = ["ColumnUnits", "LearnedFunction", "Units", "to_dowhy"]
+__all__ = ["ColumnUnits", "LearnedFunction", "ScaledNoiseModel", "Units", "to_dowhy"]
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,12 @@ class Units:
         """Standardised and transformed."""
         x = torch.from_numpy((values - self.location) / self.scale)
         return x if self.columns is None else self.columns(x)
+
+    def given(self, parents: Sequence[int], values: Array) -> Tensor:  # (m, parents) -> (m, n)
+        """The model's rows for values of the parents, all other columns at their means."""
+        rows = np.tile(self.location, (len(values), 1))
+        rows[:, list(parents)] = values
+        return self.to_model(rows)
 
     def to_original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
         """Back again."""
@@ -67,9 +73,7 @@ class LearnedFunction:
 
     def predict(self, X: Array) -> Array:  # (m, parents) -> (m, 1)
         """The node's value from its parents' values."""
-        values = np.tile(self.units.location, (len(X), 1))
-        values[:, list(self.parents)] = X
-        found = self.model.predict(self.units.to_model(values))
+        found = self.model.predict(self.units.given(self.parents, X))
         if self.units.columns is not None:
             return found[:, [self.node]].numpy()
         return self.units.to_original(found)[:, [self.node]]
@@ -94,19 +98,73 @@ class ColumnUnits:
 
     def evaluate_inverse(self, X: Array) -> Array:  # (m, 1) -> (m, 1)
         """To the model's units."""
-        values = np.tile(self.units.location, (len(X), 1))
-        values[:, self.node] = np.ravel(X)
-        return self.units.to_model(values)[:, [self.node]].numpy()
+        values = np.asarray(X, dtype=np.float64).reshape(-1, 1)
+        return self.units.given([self.node], values)[:, [self.node]].numpy()
+
+
+@dataclass(frozen=True)
+class ScaledNoiseModel:
+    r"""One node whose noise varies in size, as DoWhy calls an invertible mechanism.
+
+    .. math:: x_j = g_j\bigl(f_j(x_{\mathrm{pa}(j)}) + s_j(x_{\mathrm{pa}(j)})\, \epsilon_j\bigr)
+
+    Arguments:
+        model: The learned mechanisms f and the sizes s of their noise.
+        units: Of the model; g is the column's way to its own.
+        node: Whose mechanism it is.
+        parents: In the order in which DoWhy passes them.
+        noise: DoWhy's distribution of :math:`\epsilon`; all that :meth:`fit` changes.
+    """
+
+    model: StructuralModel
+    units: Units
+    node: int
+    parents: Sequence[int]
+    noise: Any
+
+    def fit(self, X: Array, Y: Array) -> None:
+        """Keep the functions that were learned; the noise is what they leave unexplained."""
+        self.noise.fit(self.estimate_noise(Y, X))
+
+    def evaluate(self, parent_samples: Array, noise_samples: Array) -> Array:  # -> (m, 1)
+        """The node's value from its parents' values and its noise."""
+        location, size = self._given(parent_samples)
+        epsilon = np.asarray(noise_samples, dtype=np.float64).reshape(-1, 1)
+        return ColumnUnits(self.units, self.node).evaluate(location + size * epsilon)
+
+    def estimate_noise(self, target_samples: Array, parent_samples: Array) -> Array:  # -> (m, 1)
+        """The noise that made each value."""
+        location, size = self._given(parent_samples)
+        value = ColumnUnits(self.units, self.node).evaluate_inverse(target_samples)
+        return (value - location) / size
+
+    def draw_noise_samples(self, num_samples: int) -> Array:  # -> (m, 1)
+        """Draws from the noise."""
+        return self.noise.draw_samples(num_samples)
+
+    def draw_samples(self, parent_samples: Array) -> Array:  # (m, parents) -> (m, 1)
+        """Draws of the node given its parents' values."""
+        return self.evaluate(parent_samples, self.draw_noise_samples(len(parent_samples)))
+
+    def clone(self) -> ScaledNoiseModel:
+        """The same functions, with noise yet to be fitted."""
+        return replace(self, noise=self.noise.clone())
+
+    def _given(self, parent_samples: Array) -> tuple[Array, Array]:  # -> (m, 1), (m, 1)
+        x = self.units.given(self.parents, parent_samples)
+        location, size = self.model.predict(x), self.model.scale(x)
+        return location[:, [self.node]].numpy(), size[:, [self.node]].numpy()
 
 
 def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> Any:
     r"""A ``dowhy.gcm.InvertibleStructuralCausalModel`` with the learned mechanisms, ready for use.
 
-    .. math:: x_j = g_j(f_j(x_{\mathrm{pa}(j)}) + \epsilon_j)
+    .. math:: x_j = g_j\bigl(f_j(x_{\mathrm{pa}(j)}) + s_j(x_{\mathrm{pa}(j)})\, \epsilon_j\bigr)
 
-    :math:`f` are the learned functions, :math:`g` the units of the columns, and the noise is drawn
-    from the residuals, so that DoWhy needs no fitting of its own: samples, interventions,
-    counterfactuals and attributions follow.
+    :math:`f` are the learned functions, s the size of the noise (1 for most nodes, which become
+    DoWhy's own additive or post-nonlinear models), :math:`g` the units of the columns, and the
+    noise is drawn from the residuals, so that DoWhy needs no fitting of its own: samples,
+    interventions, counterfactuals and attributions follow.
 
     Arguments:
         graph: Names and edges.
@@ -116,13 +174,19 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
     gcm = imported("dowhy.gcm", "dowhy")
     fitting = imported("dowhy.gcm.fitting_sampling", "dowhy")
     ordered = imported("dowhy.graph", "dowhy").get_ordered_predecessors
+    invertible = imported("dowhy.gcm.causal_mechanisms", "dowhy").InvertibleFunctionalCausalModel
+    invertible.register(ScaledNoiseModel)  # by its methods: dowhy may be missing, its bases too
     causal = gcm.InvertibleStructuralCausalModel(to_networkx(graph))
-    rows = pd.DataFrame(units.to_original(training_rows(model)), columns=graph.names)
+    x = training_rows(model)
+    varies = (model.scale(x) != 1).any(0).tolist()
+    rows = pd.DataFrame(units.to_original(x), columns=graph.names)
     position = {name: k for k, name in enumerate(graph.names)}
     for name, k in position.items():
         parents = [position[parent] for parent in ordered(causal.graph, name)]
         noise = mechanism = gcm.EmpiricalDistribution()
-        if parents:
+        if parents and varies[k]:
+            mechanism = ScaledNoiseModel(model, units, k, parents, noise)
+        elif parents:
             function = LearnedFunction(model, units, k, parents)
             mechanism = gcm.AdditiveNoiseModel(function, noise)
             if units.columns is not None:

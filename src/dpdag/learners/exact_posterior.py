@@ -13,16 +13,17 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.additive import AdditiveEvidence
 from ..evidence.base import Evidence
 from ..evidence.bge import BGeEvidence
+from ..evidence.free_noise import FreeNoiseEvidence
 from ..evidence.gp_grid import GridGPEvidence
 from ..registry import suggest
-from ..scm import AdditiveMechanisms, GPMechanisms, fit_additive, fit_gp
+from ..scm import Mechanisms, fit_additive, fit_gp, fit_location_scale
 from ..search.exact import MAX_NODES, SubsetPosterior, exact_posterior
 from ..seeding import torch_generator
 from .base import DAGLearner, Solution
 
 __all__ = ["ExactPosterior"]
 
-_MECHANISMS = ["gp", "additive", "linear"]
+_MECHANISMS = ["gp", "additive", "linear", "free-noise", "location-scale"]
 
 
 class ExactPosterior(DAGLearner):
@@ -34,7 +35,9 @@ class ExactPosterior(DAGLearner):
     dynamic programming over subsets. The truth against which approximations can be measured.
 
     Arguments:
-        mechanism: "gp", "additive" or "linear".
+        mechanism: "gp", "additive" or "linear", with Gaussian noise; "free-noise", additive with
+            noise of any shape; or "location-scale", where the size of the noise depends on the
+            parents too.
         edge_prior: Probability of an edge along the order.
         rows: Rows that the Gaussian process evidence uses at most; its time grows with the cube.
         knowledge: A :class:`~dpdag.Knowledge`.
@@ -118,12 +121,16 @@ class ExactPosterior(DAGLearner):
             return AdditiveEvidence(x)
         if self.mechanism == "linear":
             return BGeEvidence(x)
+        if self.mechanism in ("free-noise", "location-scale"):
+            return FreeNoiseEvidence(x, scaled=self.mechanism == "location-scale")
         raise ValueError(
             f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, _MECHANISMS)} "
             f"Known: {', '.join(_MECHANISMS)}."
         )
 
-    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> AdditiveMechanisms | GPMechanisms:
+    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
         if self.mechanism == "gp":
             return fit_gp(x, adjacency, rows=self.rows)
+        if self.mechanism == "location-scale":
+            return fit_location_scale(x, adjacency)
         return fit_additive(x, adjacency)

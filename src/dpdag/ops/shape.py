@@ -65,9 +65,9 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
     strays = _STRAY / (math.pi * (1 + u.square()))
     totals = []
     for kernel in _kernels(count):
-        smooth, peak = bins @ kernel, kernel[0, 0]
+        smooth, own = bins @ kernel, torch.lerp(kernel[0, 0], kernel[0, 1], 2 * share * (1 - share))
         density = torch.lerp(smooth.gather(-1, left), smooth.gather(-1, left + 1), share)
-        others = ((density - peak) / (count - 1)).clamp_min(0.0) * inside
+        others = ((density - own) / (count - 1)).clamp_min(0.0) * inside
         totals.append(((1 - _STRAY) * others + strays).log().sum(-1))
     return torch.stack(totals).amax(0) + 0.5 * count * (1 + math.log(2 * math.pi))
 

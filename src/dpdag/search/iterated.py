@@ -33,6 +33,8 @@ def equivalent(graph: Tensor, limits: Constraints, generator: torch.Generator) -
             break
         i, j = choices[int(torch.randint(len(choices), (1,), generator=generator))].tolist()
         changed[i, j], changed[j, i] = False, True
+        if limits.orders and not is_acyclic(changed | limits.before):
+            changed[i, j], changed[j, i] = True, False
     for node in torch.randperm(n, generator=generator)[: max(2, 3 * n // 10)].tolist():
         changed[node] = changed[:, node] = False
     return changed
