@@ -15,6 +15,7 @@ from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.transforms import TRANSFORMS, Transformed, transform
 from ..search import greedy
+from ..search.lazy import lazy_search
 from .families import INTEGRATED, graph_evidence, spaced
 
 __all__ = ["Choice", "choose"]
@@ -60,8 +61,16 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     reason = "columns as they are" if best == "identity" else f"{best} of the columns"
     if best != "identity":
         reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
-    families = _families(spaced(plain.z, _COMPARED_ROWS), graph)
+    rows = spaced(plain.z, _COMPARED_ROWS)
+    families = _families(rows, graph)
     winner = max(families, key=lambda name: families[name])
+    if "free-noise" in families and winner not in ("additive", "gp"):
+        # Where directions are wrong, noise looks Gaussian that is not, and its size seems to vary:
+        # its shape must have had its say.
+        free = INTEGRATED["free-noise"].evidence(rows, "cpu")
+        graph = lazy_search(free, start=graph, constraints=constraints).adjacency
+        families = _families(rows, graph)
+        winner = max(families, key=lambda name: families[name])
     others = ", ".join(
         f"{families[winner] - value:.0f} nats over {name}"
         for name, value in families.items()
