@@ -84,9 +84,9 @@ def _turn(graph: np.ndarray, edges: frozenset[Edge]) -> np.ndarray:  # (n, n) bo
 def _reversible(graph: np.ndarray, limits: Constraints) -> list[tuple[int, int]]:
     """Edges that can be turned round without closing a cycle or breaking what is known."""
     edges = torch.from_numpy(graph)
-    paths = reachability(edges)
-    # A second path from i to j leads through a child of i that reaches j.
-    detour = (edges.double() @ paths.double()) > 0
+    known = edges | limits.before
+    # A second path from i to j leads through a successor of i that reaches j.
+    detour = (known.double() @ reachability(known).double()) > 0
     free = edges & ~detour & limits.allowed.mT & ~limits.required
     return [(int(i), int(j)) for i, j in free.nonzero().tolist()]
 
