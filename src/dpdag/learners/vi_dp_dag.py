@@ -248,7 +248,7 @@ class VIDPDAG(DAGLearner):
     def _integrate(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Search with the evidence, then fit the posterior around what was found."""
         self.columns_, self.choice_, self.mechanism_ = None, None, self.mechanism
-        with Spinner("searching", enabled=bool(self.verbose)) as spinner:
+        with Spinner("comparing mechanisms", enabled=bool(self.verbose)) as spinner:
             if self.mechanism == "auto":
                 choice = choose(x, constraints)
                 self.mechanism_, self.choice_ = choice.mechanism, choice.why
@@ -265,9 +265,13 @@ class VIDPDAG(DAGLearner):
                 edge_prior=0.1 if self.edge_prior is None else self.edge_prior,
                 device=resolve_device(self.device),
             )
+            spinner.show("searching a graph")
             found = [search(x)]
             graph = found[0].graph.adjacency
-            found += [search(rows, start=graph) for rows in self._resamples(x, graph)]
+            halves = self._resamples(x, graph)
+            for k, rows in enumerate(halves, start=1):
+                spinner.show(f"checking it on half of the rows, {k} of {len(halves)}")
+                found.append(search(rows, start=graph))
         self.posterior_ = mixture(found, constraints)
         scores = ranking(found[0].graph, constraints)
         history = [

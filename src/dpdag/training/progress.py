@@ -79,7 +79,12 @@ class Spinner(_Shown):
     """
 
     def __init__(self, text: str, *, enabled: bool = True) -> None:
-        super().__init__(Console(stderr=True).status(text), enabled=enabled)
+        self._status = Console(stderr=True).status(text)
+        super().__init__(self._status, enabled=enabled)
+
+    def show(self, text: str) -> None:
+        """What is being done now."""
+        self._status.update(text)
 
     def say(self, line: str) -> None:
         """Print a line above the spinner."""
