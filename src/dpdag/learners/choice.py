@@ -35,7 +35,12 @@ class Choice:
     why: str
 
 
-def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standardised
+def choose(
+    x: Tensor,  # (rows, n) standardised
+    constraints: Constraints,
+    *,
+    any_noise: bool = True,
+) -> Choice:
     r"""Compare mechanisms and transformations of all columns by their evidence.
 
     .. math:: \log p(x) = \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g'(x_v)|,
@@ -45,6 +50,9 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
     families, among them those with noise of any shape, are compared by their evidence on a dozen
     of its children and as large a share of its roots.
+
+    Arguments:
+        any_noise: Whether noise may have another shape than the Gaussian one.
     """
     plain = transform(x, "identity")
     graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
@@ -62,7 +70,7 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     if best != "identity":
         reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
     rows = spaced(plain.z, _COMPARED_ROWS)
-    families = _families(rows, graph)
+    families = _families(rows, graph, any_noise=any_noise)
     winner = max(families, key=lambda name: families[name])
     if "free-noise" in families and winner not in ("additive", "gp"):
         # Where directions are wrong, noise looks Gaussian that is not, and its size seems to vary:
@@ -83,10 +91,16 @@ def choose(x: Tensor, constraints: Constraints) -> Choice:  # (rows, n) standard
     return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")
 
 
-def _families(x: Tensor, graph: Tensor) -> dict[str, float]:  # (rows, n), (n, n) bool
+def _families(
+    x: Tensor,  # (rows, n)
+    graph: Tensor,  # (n, n) bool
+    *,
+    any_noise: bool = True,
+) -> dict[str, float]:
     """What each family's mechanisms explain, on the same rows, though some could use more."""
     few = len(graph) <= _GP_NODES
-    names = ("linear", "additive", *(("gp", "free-noise", "location-scale") if few else ()))
+    names = ["linear", "additive", *(["gp"] if few else [])]
+    names += ["free-noise", "location-scale"] if few and any_noise else []
     plain = AdditiveEvidence(x)
     worth = {}
     for name in names:
@@ -97,7 +111,7 @@ def _families(x: Tensor, graph: Tensor) -> dict[str, float]:  # (rows, n), (n, n
     # win against straight lines, not against its prior.
     lines = LinearEvidence(x, criterion="bic")
     worth["linear"] = max(worth["linear"], _sampled(lines, graph, lines))
-    if few:  # a parameter per child, at least, is needed for sizes to vary
+    if "location-scale" in worth:  # a parameter per child, at least, is needed for sizes to vary
         children = int(graph.any(0)[_nodes(graph)].sum())
         worth["location-scale"] -= 0.5 * math.log(len(x)) * children
     return worth

@@ -250,7 +250,8 @@ class VIDPDAG(DAGLearner):
         self.columns_, self.choice_, self.mechanism_ = None, None, self.mechanism
         with Spinner("comparing mechanisms", enabled=bool(self.verbose)) as spinner:
             if self.mechanism == "auto":
-                choice = choose(x, constraints)
+                # Values drawn for holes blur the shape of the noise.
+                choice = choose(x, constraints, any_noise=self.missing != "impute")
                 self.mechanism_, self.choice_ = choice.mechanism, choice.why
                 spinner.say(choice.why)
                 if choice.transform != "identity":
