@@ -77,8 +77,8 @@ def _from_gaussian_noise(
 
     From nothing, single steps go astray where the shape of the noise decides on directions.
     """
-    graph = greedy(AdditiveEvidence(x), constraints=constraints).adjacency
     straight, curved = LinearEvidence(x, criterion="bic"), AdditiveEvidence(x)
+    graph = greedy(curved, constraints=constraints).adjacency
     bent = graph_evidence(curved, graph).sum() > graph_evidence(straight, graph).sum()
     family = INTEGRATED["additive" if bent else "linear"]
     start = family.search(x, family.evidence(x, "cpu"), constraints, penalty).adjacency

@@ -14,6 +14,7 @@ from torch import Tensor
 from ..distributions import Constraints
 from ..training import ProgressBar
 from .parameters import check_parameters, is_trained
+from .settings import design_of, hypers_of, start_orders
 from .variational import Design, fit_replicas
 from .vi_dp_dag import VIDPDAG
 
@@ -85,7 +86,7 @@ def fit_many(
             one.fit(X)
             continue
         job = _prepare(fit, X)
-        batches[_signature(job, one._design())].append(job)
+        batches[_signature(job, design_of(one))].append(job)
     with ProgressBar(enabled=bool(template.verbose)) as bar:
         for (design, *_), jobs in batches.items():
             _run(jobs, design, bar)
@@ -110,7 +111,7 @@ def _prepare(fit: Fit, X: Any) -> _Job:
     check_parameters(one)
     x = one._standardise(one._validate(X, reset=True))
     constraints = one._select(x, one._constraints())
-    return _Job(fit, x, constraints, one._orders(x, constraints))
+    return _Job(fit, x, constraints, start_orders(one, x, constraints))
 
 
 def _signature(job: _Job, design: Design) -> tuple[Any, ...]:
@@ -125,7 +126,7 @@ def _signature(job: _Job, design: Design) -> tuple[Any, ...]:
 
 
 def _run(jobs: Sequence[_Job], design: Design, bar: ProgressBar) -> None:
-    hypers = [job.fit.estimator._hypers() for job in jobs]
+    hypers = [hypers_of(job.fit.estimator) for job in jobs]
     x = torch.stack([job.x.float() for job, own in zip(jobs, hypers) for _ in own])
     orders = [job.orders for job in jobs if job.orders is not None]
     replicas = fit_replicas(

@@ -15,7 +15,7 @@ from ..distributions import Constraints, DAGMixture, Knowledge
 from ..evidence.transforms import transform
 from ..ops.graphs import reachability, topological_order
 from ..scm import Mechanisms, MonotoneColumns
-from ..seeding import base_seed, derive_seed, torch_generator
+from ..seeding import torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
@@ -24,16 +24,8 @@ from .families import INTEGRATED
 from .holes import fit_with_holes
 from .integrated import find_graph, forecast, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
-from .variational import (
-    Design,
-    Hyper,
-    Replicas,
-    fit_replicas,
-    posterior,
-    refit_mechanism,
-    search_orders,
-    take_replicas,
-)
+from .settings import design_of, hypers_of, start_orders
+from .variational import Replicas, fit_replicas, posterior, refit_mechanism, take_replicas
 
 __all__ = ["VIDPDAG"]
 
@@ -310,10 +302,10 @@ class VIDPDAG(DAGLearner):
         with ProgressBar(enabled=bool(self.verbose)) as bar:
             replicas = fit_replicas(
                 x[None],
-                self._hypers(),
-                design=self._design(),
+                hypers_of(self),
+                design=design_of(self),
                 constraints=constraints,
-                orders=self._orders(x, constraints),
+                orders=start_orders(self, x, constraints),
                 callbacks=[bar, *self.callbacks],
                 checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
                 checkpoint_every=self.checkpoint_every,
@@ -349,7 +341,7 @@ class VIDPDAG(DAGLearner):
         network = self._networks
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, self._modal):
             network = refit_mechanism(
-                x[None], adjacency, hyper=self._hypers()[0], design=self._design(), start=network
+                x[None], adjacency, hyper=hypers_of(self)[0], design=design_of(self), start=network
             )
         del self._networks, self._modal
         return network.freeze(adjacency)
@@ -357,55 +349,3 @@ class VIDPDAG(DAGLearner):
     def _finish(self, x: Tensor, solution: Solution) -> None:
         super()._finish(x, solution)
         self.edge_probabilities_ = self.posterior_.edge_marginals.double().numpy()
-
-    def _hypers(self) -> list[Hyper]:
-        seed = base_seed(self.random_state)
-        return [
-            Hyper(
-                learning_rate=self.learning_rate,
-                order_learning_rate=self.order_learning_rate,
-                edge_learning_rate=self.edge_learning_rate,
-                kl_weight=self.kl_weight,
-                edge_prior=0.02 if self.edge_prior is None else self.edge_prior,
-                edge_start=self.edge_start,
-                seed=derive_seed(seed, "restart", k),
-            )
-            for k in range(self.n_restarts or 1)
-        ]
-
-    def _design(self) -> Design:
-        return Design(
-            permutation=self.permutation,
-            temperature=self.temperature,
-            edge_temperature=self.edge_temperature,
-            mechanism=self.mechanism,
-            hidden_units=self.hidden_units,
-            n_layers=self.n_layers,
-            likelihood=self.likelihood,
-            max_epochs=self.max_epochs,
-            batch_size=self.batch_size,
-            patience=self.patience,
-            validation_fraction=self.validation_fraction,
-            device=resolve_device(self.device),
-        )
-
-    def _orders(self, x: Tensor, constraints: Constraints) -> Tensor | None:  # -> (r, n)
-        """The orders that restarts begin with."""
-        if isinstance(self.init, str):
-            if self.init == "random":
-                return None
-            if self.init != "search":
-                raise ValueError(
-                    f"'init' must be 'search', 'random' or an order of columns; got {self.init!r}."
-                )
-            return search_orders(
-                x, constraints, self.n_restarts or 1, random_state=self.random_state
-            )
-        position = {name: k for k, name in enumerate(self._names(x.shape[1]))}
-        try:
-            order = torch.tensor([position[name] for name in self.init])
-        except KeyError as unknown:
-            raise ValueError(f"'init' names the unknown column {unknown}.") from None
-        if sorted(order.tolist()) != list(range(x.shape[1])):
-            raise ValueError(f"'init' must hold each of the {x.shape[1]} columns once.")
-        return order.expand(self.n_restarts or 1, -1)

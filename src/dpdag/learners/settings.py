@@ -1,0 +1,75 @@
+"""What a learner's parameters mean for the solver that trains networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..distributions import Constraints
+from ..seeding import base_seed, derive_seed
+from .checks import resolve_device
+from .variational import Design, Hyper, search_orders
+
+__all__ = ["design_of", "hypers_of", "start_orders"]
+
+
+def hypers_of(learner: Any) -> list[Hyper]:
+    """The settings of every restart."""
+    seed = base_seed(learner.random_state)
+    return [
+        Hyper(
+            learning_rate=learner.learning_rate,
+            order_learning_rate=learner.order_learning_rate,
+            edge_learning_rate=learner.edge_learning_rate,
+            kl_weight=learner.kl_weight,
+            edge_prior=0.02 if learner.edge_prior is None else learner.edge_prior,
+            edge_start=learner.edge_start,
+            seed=derive_seed(seed, "restart", k),
+        )
+        for k in range(learner.n_restarts or 1)
+    ]
+
+
+def design_of(learner: Any) -> Design:
+    """The settings that all restarts share."""
+    return Design(
+        permutation=learner.permutation,
+        temperature=learner.temperature,
+        edge_temperature=learner.edge_temperature,
+        mechanism=learner.mechanism,
+        hidden_units=learner.hidden_units,
+        n_layers=learner.n_layers,
+        likelihood=learner.likelihood,
+        max_epochs=learner.max_epochs,
+        batch_size=learner.batch_size,
+        patience=learner.patience,
+        validation_fraction=learner.validation_fraction,
+        device=resolve_device(learner.device),
+    )
+
+
+def start_orders(
+    learner: Any,
+    x: Tensor,  # (rows, n)
+    constraints: Constraints,
+) -> Tensor | None:  # (r, n)
+    """The orders that restarts begin with."""
+    count = learner.n_restarts or 1
+    if isinstance(learner.init, str):
+        if learner.init == "random":
+            return None
+        if learner.init != "search":
+            raise ValueError(
+                f"'init' must be 'search', 'random' or an order of columns; got {learner.init!r}."
+            )
+        return search_orders(x, constraints, count, random_state=learner.random_state)
+    position = {name: k for k, name in enumerate(learner._names(x.shape[1]))}
+    try:
+        order = torch.tensor([position[name] for name in learner.init])
+    except KeyError as unknown:
+        raise ValueError(f"'init' names the unknown column {unknown}.") from None
+    if sorted(order.tolist()) != list(range(x.shape[1])):
+        raise ValueError(f"'init' must hold each of the {x.shape[1]} columns once.")
+    return order.expand(count, -1)
