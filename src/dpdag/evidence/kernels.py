@@ -18,8 +18,8 @@ __all__ = [
 _FEATURES = 10  # per column in the score test
 
 
-def rbf(z: Tensor) -> Tensor:  # (*, N, d) -> (*, N, N)
-    r"""The Gaussian kernel of rows already divided by their length scales.
+def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, d) -> (*, N, M)
+    r"""The Gaussian kernel of rows already divided by their length scales, with ``z`` or others.
 
     .. math:: K_{ab} = \exp(-\tfrac12 \lVert z_a - z_b \rVert^2)
 
@@ -31,10 +31,15 @@ def rbf(z: Tensor) -> Tensor:  # (*, N, d) -> (*, N, N)
         tensor([[1.0000, 0.1350],
                 [0.1350, 1.0000]])
     """
-    half = (z * z).sum(-1, keepdim=True) / -2
-    one = torch.ones_like(half)
-    exponent = torch.cat([z, half, one], -1) @ torch.cat([z, one, half], -1).mT
-    return exponent.exp_()
+    half = _half_square(z)
+    others, theirs = (z, half) if other is None else (other, _half_square(other))
+    left = torch.cat([z, half, torch.ones_like(half)], -1)
+    right = torch.cat([others, torch.ones_like(theirs), theirs], -1)
+    return (left @ right.mT).exp_()
+
+
+def _half_square(z: Tensor) -> Tensor:  # (*, N, d) -> (*, N, 1)
+    return (z * z).sum(-1, keepdim=True) / -2
 
 
 def gp_evidence(

@@ -8,11 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..ops.shape import left_out_density
+
 __all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
 
 TRANSFORMS = ("identity", "asinh", "log", "gaussian")
 _LEVELS = 20  # distinct values up to which a column is left as it is
-_BLOCK = 4096  # rows of pairwise distances at once
 
 
 class Transformed(NamedTuple):
@@ -100,19 +101,8 @@ def _to_gaussian(x: Tensor) -> Transformed:  # (N, n)
 
 def _left_out_log_density(x: Tensor) -> Tensor:  # (N, n) -> (N, n)
     """A Gaussian kernel density estimate of every value from all others, robust bandwidth."""
-    rows = len(x)
     spread = x.quantile(0.75, dim=0) - x.quantile(0.25, dim=0)
-    width = 0.9 * torch.where(spread > 0, spread / 1.34, 1.0).clamp(max=1.0) * rows**-0.2
-    parts = []
-    for column, h in zip(x.T, width):
-        pieces = []
-        for start in range(0, rows, _BLOCK):
-            block = column[start : start + _BLOCK]
-            exponent = -0.5 * ((block[:, None] - column) / h).square()
-            exponent[torch.arange(len(block)), start + torch.arange(len(block))] = -math.inf
-            # A wide component keeps far outliers at a finite density.
-            near = exponent.logsumexp(-1) - math.log(rows - 1) - torch.log(h)
-            far = -torch.log1p(block.square()) - math.log(math.pi)
-            pieces.append(torch.logaddexp(near + math.log(0.95), far + math.log(0.05)))
-        parts.append(torch.cat(pieces) - 0.5 * math.log(2 * math.pi))
-    return torch.stack(parts, -1)
+    width = 0.9 * torch.where(spread > 0, spread / 1.34, 1.0).clamp(max=1.0) * len(x) ** -0.2
+    near = left_out_density((x - x.median(0).values) / width).clamp_min(1e-300) / width
+    # A wide component keeps far outliers at a finite density.
+    return torch.log(0.95 * near + 0.05 / (math.pi * (1 + x.square())))

@@ -14,9 +14,10 @@ from ..evidence.base import Evidence
 from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.transforms import TRANSFORMS, Transformed, transform
+from ..ops.rows import spaced
 from ..search import greedy
 from ..search.lazy import lazy_search
-from .families import INTEGRATED, graph_evidence, spaced
+from .families import INTEGRATED, graph_evidence
 
 __all__ = ["Choice", "choose"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,13 +17,14 @@ from ..evidence.free_noise import FreeNoiseEvidence
 from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.screened import ExactScreen, ScreenedEvidence
+from ..ops.rows import spaced
 from ..registry import Registry
 from ..scm import Mechanisms, fit_additive, fit_gp, fit_linear, fit_location_scale
 from ..search import greedy
 from ..search.iterated import iterated_search, neighbourhood
 from ..search.lazy import LazyResult, lazy_search
 
-__all__ = ["INTEGRATED", "Family", "graph_evidence", "spaced"]
+__all__ = ["INTEGRATED", "Family", "graph_evidence"]
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _FREE_ROWS = 3000  # that evidences with noise of any shape use at most
@@ -40,6 +42,7 @@ class Family:
         search: From columns, evidence, constraints and the penalty of an edge, a good graph.
         exact_nodes: Up to how many columns the posterior is over all graphs.
         gaussian: Whether noise is taken to be Gaussian, so that other residuals speak against it.
+        most_rows: How many rows the evidence looks at.
     """
 
     evidence: Callable[[Tensor, str], ScreenedEvidence]
@@ -47,6 +50,7 @@ class Family:
     search: Search
     exact_nodes: int = 10
     gaussian: bool = True
+    most_rows: float = math.inf
 
 
 def _lazily(
@@ -122,7 +126,13 @@ def _free(scaled: bool) -> Callable[[Tensor, str], ScreenedEvidence]:
 
 INTEGRATED: Registry[Family] = Registry("mechanism")
 INTEGRATED.register("gp")(
-    Family(lambda x, device: GPEvidence(x, device=device), fit_gp, _lazily, exact_nodes=5)
+    Family(
+        lambda x, device: GPEvidence(x, device=device),
+        fit_gp,
+        _lazily,
+        exact_nodes=5,
+        most_rows=GPEvidence.most_rows,
+    )
 )
 INTEGRATED.register("additive")(
     Family(lambda x, device: ExactScreen(AdditiveEvidence(x)), fit_additive, _additively)
@@ -131,18 +141,25 @@ INTEGRATED.register("linear")(
     Family(lambda x, device: ExactScreen(CachedEvidence(BGeEvidence(x))), fit_linear, _linearly)
 )
 INTEGRATED.register("free-noise")(
-    Family(_free(scaled=False), fit_additive, _from_gaussian_noise, gaussian=False)
+    Family(
+        _free(scaled=False),
+        fit_additive,
+        _from_gaussian_noise,
+        gaussian=False,
+        most_rows=_FREE_ROWS,
+    )
 )
 INTEGRATED.register("location-scale")(
-    Family(_free(scaled=True), fit_location_scale, _from_gaussian_noise, gaussian=False)
+    Family(
+        _free(scaled=True),
+        fit_location_scale,
+        _from_gaussian_noise,
+        gaussian=False,
+        most_rows=_FREE_ROWS,
+    )
 )
 
 
 def graph_evidence(evidence: Evidence, graph: Tensor) -> Tensor:  # (n, n) bool -> (n,)
     """The evidence of every node given its parents in a graph."""
     return evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
-
-
-def spaced(x: Tensor, most: int) -> Tensor:  # (rows, n) -> (at most ``most``, n)
-    """Rows evenly spread over all."""
-    return x[torch.linspace(0, len(x) - 1, min(most, len(x))).round().long()]

@@ -14,6 +14,7 @@ from torch import Tensor
 from ..distributions import Constraints, DAGMixture, Knowledge
 from ..evidence.transforms import transform
 from ..ops.graphs import reachability, topological_order
+from ..ops.rows import spaced
 from ..scm import Mechanisms, MonotoneColumns
 from ..seeding import torch_generator
 from ..training import ProgressBar, Spinner
@@ -294,7 +295,7 @@ class VIDPDAG(DAGLearner):
             return "the shape of the noise is estimated"
         functions = family.fit(x, graph)
         self._ready = graph, functions  # if this graph stays, so do they
-        nats = misfit(x, functions)
+        nats = misfit(spaced(x, family.most_rows), functions)
         return f"residuals are not Gaussian ({nats:.0f} nats a column)" if nats > _MISFIT else None
 
     def _train(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)

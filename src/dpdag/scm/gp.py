@@ -9,8 +9,11 @@ from torch import Tensor
 
 from ..evidence.gp import GPEvidence
 from ..evidence.kernels import rbf
+from ..ops.rows import spaced
 
 __all__ = ["GPMechanisms", "fit_gp"]
+
+_BLOCK = 8192  # rows predicted at once
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class GPMechanisms:
     def __call__(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         mean = torch.zeros_like(x)
         for child in self._children():
-            mean[:, child] = self._cross(x, child) @ self.weight[:, child]
+            for part, rows in zip(mean.split(_BLOCK), x.split(_BLOCK)):
+                part[:, child] = self._cross(rows, child) @ self.weight[:, child]
         return mean
 
     def variance(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
@@ -60,9 +64,8 @@ class GPMechanisms:
     def _cross(self, x: Tensor, child: int) -> Tensor:  # (m, n) -> (m, N)
         used = self.inverse_scale[:, child] > 0
         scale = self.inverse_scale[used, child]
-        both = torch.cat([x[:, used], self.inputs[:, used]])
-        kernel = rbf(both * scale)[: len(x), len(x) :]
-        return kernel + self.linear[child] * x[:, used] @ self.inputs[:, used].T
+        given, known, slope = x[:, used], self.inputs[:, used], float(self.linear[child])
+        return rbf(given * scale, known * scale).addmm_(given, known.T, alpha=slope)
 
     def _matrix(self, child: int) -> Tensor:  # (N, N)
         eye = torch.eye(len(self.inputs), dtype=self.inputs.dtype)
@@ -90,8 +93,7 @@ def fit_gp(
         True
     """
     known = GPEvidence(x, rows=rows) if evidence is None else evidence
-    spaced = torch.linspace(0, len(x) - 1, min(rows, len(x)), dtype=torch.float64).round().long()
-    inputs = x[spaced].double()
+    inputs = spaced(x, rows).double()
     rows, n = inputs.shape
     zero = torch.zeros(n, dtype=torch.float64)
     model = GPMechanisms(
