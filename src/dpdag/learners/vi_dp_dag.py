@@ -16,12 +16,13 @@ from ..evidence.transforms import transform
 from ..ops.graphs import reachability, topological_order
 from ..ops.rows import spaced
 from ..scm import Mechanisms, MonotoneColumns
-from ..seeding import torch_generator
+from ..seeding import base_seed, torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
 from .choice import choose
 from .families import INTEGRATED
+from .functions import networks_against
 from .holes import fit_with_holes
 from .integrated import find_graph, forecast, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
@@ -33,6 +34,7 @@ __all__ = ["VIDPDAG"]
 _RESAMPLED_NODES = 30  # beyond, searching again takes too long to be a default
 _MISFIT = 2.5  # nats by which a typical column's residuals may prefer another shape
 _RESAMPLES = 3
+_WORTHWHILE = 0.005  # nats a value: an error smaller by one percent
 
 
 class VIDPDAG(DAGLearner):
@@ -338,6 +340,9 @@ class VIDPDAG(DAGLearner):
             graph, functions = self.__dict__.pop("_ready", (None, None))
             if functions is None or not torch.equal(graph, adjacency):
                 functions = INTEGRATED[self.mechanism_].fit(x, adjacency)
+            unread = len(x) > INTEGRATED[self.mechanism_].most_rows
+            if self.mechanism == "auto" and self.mechanism_ == "gp" and unread and adjacency.any():
+                return self._or_networks(functions, x, adjacency)
             return functions
         network = self._networks
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, self._modal):
@@ -346,6 +351,28 @@ class VIDPDAG(DAGLearner):
             )
         del self._networks, self._modal
         return network.freeze(adjacency)
+
+    def _or_networks(self, functions: Mechanisms, x: Tensor, adjacency: Tensor) -> Mechanisms:
+        """The functions, or networks where those predict rows that neither has seen better."""
+        with Spinner("comparing with networks", enabled=bool(self.verbose)) as spinner:
+            networks, gain, held = networks_against(
+                functions,
+                x,
+                adjacency,
+                read=INTEGRATED[self.mechanism_].most_rows,
+                seed=base_seed(self.random_state),
+                device=resolve_device(self.device),
+            )
+            won = gain > _WORTHWHILE
+            verdict = (
+                f"{'networks' if won else 'no networks'} on this graph: {gain:+.3f} nats a value "
+                f"against them on {held} held-out rows"
+            )
+            spinner.say(verdict)
+        self.choice_ = f"{self.choice_}; {verdict}"
+        if won:
+            self.mechanism_ = "mlp"
+        return networks if won else functions
 
     def _finish(self, x: Tensor, solution: Solution) -> None:
         super()._finish(x, solution)
