@@ -86,7 +86,7 @@ def choose(
         if name != winner
     )
     if winner == "gp" and len(x) > GPEvidence.most_rows:
-        others += f"; Gaussian processes see {GPEvidence.most_rows} of {len(x)} rows"
+        others += f"; the graph is sought on {GPEvidence.most_rows} of {len(x)} rows"
     if x.shape[1] > _GP_NODES:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
     return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")

@@ -1,4 +1,4 @@
-"""Networks in place of Gaussian processes, where those must leave rows unread."""
+"""Which functions a graph gets where rows abound: Gaussian processes or networks."""
 
 from __future__ import annotations
 
@@ -7,72 +7,71 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..ops.rows import spaced_rows
-from ..scm import Mechanisms
+from ..scm import Mechanisms, fit_gp
 from ..seeding import torch_generator
 from .variational import Design, Hyper, refit_mechanism
 
-__all__ = ["Rivals", "networks_against"]
+__all__ = ["Rivals", "networks_against_gp"]
 
 _HELD = 0.1  # share of the rows that nothing is fitted to
 _MOST_STEPS = 10_000
 _BATCH = 256
+_WORTHWHILE = 0.005  # nats a value: a squared error smaller by one percent
 
 
 class Rivals(NamedTuple):
-    """Networks on a graph, and by how much they predict better than other functions.
+    """Networks on a graph, and by how much they predict better than Gaussian processes.
 
     Attributes:
         networks: Trained on all rows but those held out.
-        gain: Nats that each held-out value of a node with parents is likelier under them.
-        held: Number of rows held out.
+        gain: Nats by which each held-out value of a node with parents is likelier under them.
     """
 
     networks: Mechanisms
     gain: float
-    held: int
+
+    @property
+    def won(self) -> bool:
+        """Whether they are worth it."""
+        return self.gain > _WORTHWHILE
+
+    @property
+    def verdict(self) -> str:
+        """What was chosen, and why."""
+        if self.won:
+            return f"networks as functions: held-out values are {self.gain:.3f} nats likelier"
+        lost = f"networks make held-out values {abs(self.gain):.3f} nats "
+        return lost + ("likelier, too little" if self.gain > 0 else "less likely")
 
 
-def networks_against(
-    functions: Mechanisms,
+def networks_against_gp(
     x: Tensor,  # (rows, n) standardised
     graph: Tensor,  # (n, n) bool
     *,
-    read: float,
     seed: int,
     device: str = "cpu",
 ) -> Rivals:
-    r"""Train networks on a graph and compare them with functions that were fitted to fewer rows.
+    r"""Fit networks and Gaussian processes on a graph and compare them on held-out rows.
 
     .. math:: \frac{1}{2 c} \sum_{j} \log \frac{\sum_r (x_{rj} - f_j)^2}{\sum_r (x_{rj} - g_j)^2}
 
-    over held-out rows r and the c nodes j with parents: f the functions, g the networks, Gaussian
+    over held-out rows r and the c nodes j with parents: f Gaussian processes, g networks, Gaussian
     noise with its most likely variance on either side.
-
-    Arguments:
-        read: How many evenly spaced rows the functions were fitted to; of the others, some are
-            held out.
     """
-    kept = torch.ones(len(x), dtype=torch.bool)
-    kept[spaced_rows(len(x), read)] = False
-    unread = kept.nonzero()[:, 0]
-    shuffled = torch.randperm(len(unread), generator=torch_generator(seed, "held-out rows"))
-    held = unread[shuffled[: max(1, round(_HELD * len(unread)))]]
-    kept.fill_(True)[held] = False
-    steps = max(1, int(kept.sum()) // _BATCH)
+    order = torch.randperm(len(x), generator=torch_generator(seed, "held-out rows"))
+    count = max(1, round(_HELD * len(x)))
+    rows, known = x[order[:count]], x[order[count:]]
     design = Design(
         hidden_units=64,
         batch_size=_BATCH,
-        max_epochs=max(1, min(60, _MOST_STEPS // steps)),
+        max_epochs=max(1, min(60, _MOST_STEPS * _BATCH // len(known))),
         likelihood="gaussian",
         device=device,
     )
     hyper = Hyper(3e-3, 0.0, 0.0, kl_weight=0.0, edge_prior=0.5, seed=seed)
-    trained = refit_mechanism(x[kept][None], graph, hyper=hyper, design=design)
-    networks = trained.freeze(graph)
-    rows, children = x[held], graph.any(0)
-    theirs, ours = (
-        (rows - one(rows)).square().mean(0)[children].clamp_min(1e-12)
-        for one in (functions, networks)
-    )
-    return Rivals(networks, 0.5 * float((theirs / ours).log().mean()), len(held))
+    networks = refit_mechanism(known[None], graph, hyper=hyper, design=design).freeze(graph)
+    errors = [
+        (rows - functions(rows)).square().mean(0)[graph.any(0)].clamp_min(1e-12)
+        for functions in (fit_gp(known, graph), networks)
+    ]
+    return Rivals(networks, 0.5 * float((errors[0] / errors[1]).log().mean()))

@@ -22,7 +22,7 @@ from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
 from .choice import choose
 from .families import INTEGRATED
-from .functions import networks_against
+from .functions import networks_against_gp
 from .holes import fit_with_holes
 from .integrated import find_graph, forecast, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
@@ -34,7 +34,6 @@ __all__ = ["VIDPDAG"]
 _RESAMPLED_NODES = 30  # beyond, searching again takes too long to be a default
 _MISFIT = 2.5  # nats by which a typical column's residuals may prefer another shape
 _RESAMPLES = 3
-_WORTHWHILE = 0.005  # nats a value: an error smaller by one percent
 
 
 class VIDPDAG(DAGLearner):
@@ -52,8 +51,10 @@ class VIDPDAG(DAGLearner):
             jointly), "additive" or "linear", with Gaussian noise; "free-noise", additive with
             noise of any shape; "location-scale", where the size of the noise depends on the
             parents too; "mlp", a trained network per node as in the paper; or "auto", which lets
-            the evidence choose among all but the last and among transformations of the columns,
-            and says why in ``choice_``.
+            the evidence choose among all but the last and among transformations of the columns.
+            Where that is "gp" and there are more rows than its search can use, networks on the
+            graph found take the place of its functions if they predict held-out rows better.
+            ``choice_`` says what was chosen and why.
         n_restarts: Fits combined: networks train as one batch; with the functions integrated out,
             the graph is found with all rows and then mended for random halves of them, and
             probabilities are averaged over all. By default one, or four for up to 30 columns
@@ -355,24 +356,13 @@ class VIDPDAG(DAGLearner):
     def _or_networks(self, functions: Mechanisms, x: Tensor, adjacency: Tensor) -> Mechanisms:
         """The functions, or networks where those predict rows that neither has seen better."""
         with Spinner("comparing with networks", enabled=bool(self.verbose)) as spinner:
-            networks, gain, held = networks_against(
-                functions,
-                x,
-                adjacency,
-                read=INTEGRATED[self.mechanism_].most_rows,
-                seed=base_seed(self.random_state),
-                device=resolve_device(self.device),
+            rivals = networks_against_gp(
+                x, adjacency, seed=base_seed(self.random_state), device=resolve_device(self.device)
             )
-            won = gain > _WORTHWHILE
-            verdict = (
-                f"{'networks' if won else 'no networks'} on this graph: {gain:+.3f} nats a value "
-                f"against them on {held} held-out rows"
-            )
-            spinner.say(verdict)
-        self.choice_ = f"{self.choice_}; {verdict}"
-        if won:
-            self.mechanism_ = "mlp"
-        return networks if won else functions
+            spinner.say(rivals.verdict)
+        self.choice_ = f"{self.choice_}; {rivals.verdict}"
+        self.mechanism_ = "mlp" if rivals.won else self.mechanism_
+        return rivals.networks if rivals.won else functions
 
     def _finish(self, x: Tensor, solution: Solution) -> None:
         super()._finish(x, solution)

@@ -14,6 +14,8 @@ from ..ops.rows import spaced
 __all__ = ["GPMechanisms", "fit_gp"]
 
 _BLOCK = 8192  # rows predicted at once
+_POINTS = 500  # with a kernel at each, where there are too many rows
+_JITTER = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,10 @@ class GPMechanisms:
         return mean
 
     def variance(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
-        """Predictive variance of each node given its parents, noise included."""
+        """Predictive variance of each node given its parents, noise included.
+
+        As if ``inputs`` were all that was known: where there were more rows, an upper bound.
+        """
         variance = torch.ones_like(x)
         for child in self._children():
             used = self.inverse_scale[:, child] > 0
@@ -81,9 +86,18 @@ def fit_gp(
 ) -> GPMechanisms:
     r"""Posterior mean functions given a graph, kernels as the evidence of each node wants.
 
+    Beyond ``rows`` rows, the functions are combinations of kernels at 500 evenly spaced ones,
+    fitted to all:
+
+    .. math:: \alpha_j = (\rho_j K_{ZZ} + K_{ZX} K_{XZ})^{-1} K_{ZX} X_j
+
     Arguments:
         evidence: One that already knows these parent sets, to save their optimisation.
-        rows: Rows the functions are fitted to at most, evenly spaced.
+        rows: Rows with a kernel at each of them, at most.
+
+    References:
+        Quiñonero-Candela and Rasmussen, *A Unifying View of Sparse Approximate Gaussian Process
+        Regression* (2005), subset of regressors.
 
     Example:
         >>> x = torch.linspace(-1.7, 1.7, 200, dtype=torch.float64)
@@ -93,27 +107,49 @@ def fit_gp(
         True
     """
     known = GPEvidence(x, rows=rows) if evidence is None else evidence
-    inputs = spaced(x, rows).double()
-    rows, n = inputs.shape
+    x = x.double()
+    dense = len(x) <= rows
+    inputs = x if dense else spaced(x, _POINTS)
+    m, n = inputs.shape
     zero = torch.zeros(n, dtype=torch.float64)
     model = GPMechanisms(
         inputs,
-        torch.zeros(rows, n, dtype=torch.float64),
+        torch.zeros(m, n, dtype=torch.float64),
         torch.zeros(n, n, dtype=torch.float64),
         zero.clone(),
         zero.clone(),
         torch.ones(n, dtype=torch.float64),
     )
-    for child in range(n):
+    for child in adjacency.any(0).nonzero()[:, 0].tolist():
         parents = adjacency[:, child] != 0
-        if not bool(parents.any()):
-            continue
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()
         model.noise[child], model.linear[child] = parameters[-2:].exp()
-        y = inputs[:, child]
-        factor = torch.linalg.cholesky(model._matrix(child))
-        alpha = torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
-        model.weight[:, child] = alpha
-        model.amplitude[child] = y @ alpha / rows
+        solve = _exactly if dense else _by_points
+        model.weight[:, child], model.amplitude[child] = solve(model, x, child)
     return model
+
+
+def _exactly(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)
+    """α and the amplitude."""
+    y = x[:, child]
+    alpha = _solve(model._matrix(child), y)
+    return alpha, y @ alpha / len(x)
+
+
+def _by_points(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)
+    """α and the amplitude, with kernels at the model's inputs only and the covariance they give."""
+    ratio = model.noise[child]
+    inner = ratio * model._cross(model.inputs, child)
+    right = torch.zeros_like(inner[0])
+    for block in x.split(_BLOCK):
+        cross = model._cross(block, child)
+        inner.addmm_(cross.T, cross)
+        right.addmv_(cross.T, block[:, child])
+    inner.diagonal().mul_(1 + _JITTER)
+    alpha = _solve(inner, right)
+    return alpha, (x[:, child].square().sum() - right @ alpha) / (ratio * len(x))
+
+
+def _solve(matrix: Tensor, right: Tensor) -> Tensor:  # (m, m), (m,) -> (m,)
+    return torch.cholesky_solve(right.unsqueeze(-1), torch.linalg.cholesky(matrix))[:, 0]
