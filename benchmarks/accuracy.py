@@ -51,6 +51,7 @@ OTHER: dict[str, tuple[str, str, str | None]] = {  # mechanism, noise, post-nonl
     "linear, Gumbel": ("linear", "gumbel", None),
     "GP, exponential": ("gp", "gaussian", "exp"),
     "location-scale": ("location-scale", "gaussian", None),
+    "products": ("products", "gaussian", None),
 }
 GENERATED = ["ER-50-50", "ER-50-200", "SF-50-50", "SF-50-200", "ER-100-100", "ER-100-400"]
 GENERATED += ["BA-50-50", "BA-50-200"]
@@ -68,13 +69,29 @@ class LocationScale:
         return (np.sin(rate * x + phase) + lean * x).sum(-1) + 0.5 * size * rng.normal(size=len(x))
 
 
+class Products:
+    """Products of two parents each, in turn; a sine of what is left over."""
+
+    def draw(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Values of a child: (rows, p) -> (rows,)."""
+        x = (parents - parents.mean(0)) / parents.std(0)
+        pairs = x.shape[1] // 2
+        together = x[:, :pairs] * x[:, pairs : 2 * pairs]
+        alone = np.sin(2 * x[:, 2 * pairs :])
+        weight = rng.uniform(0.5, 1.5, pairs + alone.shape[1])
+        return np.concatenate([together, alone], axis=1) @ weight
+
+
+OWN = {"location-scale": LocationScale(), "products": Products()}
+
+
 def load(dataset: str, index: int) -> datasets.Dataset:
     if dataset in OTHER:
         mechanism, family, post = OTHER[dataset]
         return datasets.simulate(
             datasets.erdos_renyi(20, 40, random_state=index),
             1000,
-            mechanism=LocationScale() if mechanism == "location-scale" else mechanism,
+            mechanism=OWN.get(mechanism, mechanism),
             noise=datasets.Noise(family, variance=(0.1, 0.3)),
             post=post,
             random_state=index,

@@ -11,6 +11,7 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.screened import ScreenedEvidence
 from .climb import Climb
 from .runs import explore
+from .takeovers import take_over
 
 __all__ = ["LazyResult", "lazy_search"]
 
@@ -73,7 +74,9 @@ def lazy_search(
         move = climb.best_move()
         if move is not None:
             climb.apply(move)
-        elif not climb.widen(shortlist) and not explore(climb, shortlist=shortlist):
+        elif not (
+            climb.widen(shortlist) or explore(climb, shortlist=shortlist) or take_over(climb)
+        ):
             break
     gain = climb.gains()
     return LazyResult(

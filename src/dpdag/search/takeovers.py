@@ -1,0 +1,49 @@
+"""Turning round what several causes do only together."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from ..ops.graphs import is_acyclic
+from .climb import Climb, Move
+
+__all__ = ["take_over"]
+
+
+def take_over(climb: Climb) -> bool:
+    r"""Let a parent become the child of its whole family; whether that was worth it anywhere.
+
+    Of :math:`y = a b` single steps may make :math:`y \to a \leftarrow b`, from which no reversal
+    leads to :math:`a \to y \leftarrow b`: neither cause alone explains anything. So where the other
+    parents of a child explain nothing without one of them, that one is tried in its place.
+    """
+    n = len(climb.edges)
+    alone = climb.evidence.log_evidence(torch.arange(n), torch.zeros(n, n, dtype=torch.bool))
+    gained = (climb.value - alone).numpy()
+    tried = set()
+    for child in np.flatnonzero(climb.edges.sum(0) > 1).tolist():
+        for parent in np.flatnonzero(climb.edges[:, child]).tolist():
+            rest = gained[child] + climb.change[parent, child]  # what the others explain
+            if rest < climb.penalty * (climb.edges[:, child].sum() - 1):
+                tried.add((parent, child))
+    return any(_exchange(climb, parent, child) for parent, child in sorted(tried))
+
+
+def _exchange(climb: Climb, parent: int, child: int) -> bool:
+    """Give the child's place among its parents to one of them, where that raises the total."""
+    others = np.flatnonzero(climb.edges[:, child]).tolist()
+    if parent not in others:  # an exchange before this one removed it
+        return False
+    others.remove(parent)
+    remove = [(k, child) for k in (parent, *others)]
+    remove += [(parent, k) for k in others if climb.edges[parent, k]]
+    insert = [(k, parent) for k in (child, *others) if not climb.edges[k, parent]]
+    graph = climb.edges.copy()
+    for edge in remove + insert:
+        graph[edge] ^= True
+    kept = not any(climb.required[edge] for edge in remove)
+    possible = all(climb.allowed[edge] for edge in insert)
+    slim = graph[:, parent].sum() <= climb.max_parents
+    sound = kept and possible and slim and is_acyclic(torch.from_numpy(graph | climb.before))
+    return bool(sound) and climb.apply(Move(0.0, remove, insert))
