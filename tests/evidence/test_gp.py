@@ -241,3 +241,8 @@ def test_rbf_has_a_unit_diagonal() -> None:
     kernel = rbf(table(20))
     assert torch.allclose(kernel.diagonal(), torch.ones(20, dtype=torch.float64))
     assert torch.allclose(kernel, kernel.T)
+
+
+def test_rbf_between_two_tables_is_a_block_of_that_of_both() -> None:
+    x = table(20)
+    torch.testing.assert_close(rbf(x[:12], x[12:]), rbf(x)[:12, 12:])

@@ -203,6 +203,20 @@ def test_choice_is_fair_to_families_that_cannot_use_all_rows() -> None:
     assert choice.mechanism == "gp"
 
 
+@pytest.mark.parametrize("kind", ["product", "gate", "three"])
+def test_choice_sees_what_causes_do_only_together(kind: str) -> None:
+    noise = torch.randn(600, 5, generator=torch.Generator().manual_seed(0)).double()
+    a, b, c = noise[:, :3].T
+    effect = {"product": a * b, "gate": a * (b > 0), "three": a * b * c}[kind]
+    effect = effect + 0.3 * noise[:, 3]
+    x = torch.stack([a, b, c, effect, torch.tanh(c + effect) + 0.3 * noise[:, 4]], -1)
+    choice = choose((x - x.mean(0)) / x.std(0), Knowledge().resolve(5))
+    assert choice.mechanism == "gp"
+    model = VIDPDAG(random_state=0, verbose=False).fit(x.numpy())
+    causes = [1, 1, int(kind == "three"), 0, 0]
+    assert model.adjacency_[:, 3].tolist() == causes
+
+
 def test_skewed_columns_are_straightened() -> None:
     skewed = columns("additive").exp()
     choice = choose((skewed - skewed.mean(0)) / skewed.std(0), Knowledge().resolve(4))

@@ -8,7 +8,7 @@ import torch
 from scipy import stats
 from scipy.integrate import quad
 
-from dpdag.ops.shape import negentropy, shape_gain
+from dpdag.ops.shape import left_out_density, negentropy, shape_gain
 
 UNIT = {  # of mean zero and variance one
     "gaussian": stats.norm(),
@@ -89,3 +89,17 @@ def test_a_far_outlier_costs_only_itself(far: float) -> None:
     plain, stray = shape_gain(u), shape_gain(torch.cat([u, torch.full((1, 1), far)], dim=1))
     assert (plain - stray).item() < 10 + 2 * math.log(far)
     assert stray <= plain + 0.5 * math.log(2 * math.pi * math.e)
+
+
+@pytest.mark.parametrize("rows", [5, 300, 2000])
+def test_density_without_each_row_equals_the_sum_over_all_others(rows: int) -> None:
+    u = 8 * torch.randn(rows, 3, generator=torch.Generator().manual_seed(rows)).double()
+    pairs = torch.exp(-0.5 * (u[:, None] - u).square()) / math.sqrt(2 * math.pi)
+    dense = (pairs.sum(1) - 1 / math.sqrt(2 * math.pi)) / (rows - 1)
+    torch.testing.assert_close(left_out_density(u), dense, rtol=0.02, atol=2e-4)
+
+
+def test_density_is_zero_for_values_that_are_alone() -> None:
+    u = torch.cat([torch.zeros(9, 1), torch.tensor([[50.0], [5000.0]])]).double()
+    assert left_out_density(u)[-2:].tolist() == [[0.0], [0.0]]
+    assert bool((left_out_density(u)[:-2] > 0.3).all())

@@ -1,10 +1,11 @@
 """Gaussian process mechanisms: posterior means and variances on a graph."""
 
+import pytest
 import torch
 from torch import Tensor
 
 from dpdag.evidence.gp import GPEvidence
-from dpdag.scm import fit_gp
+from dpdag.scm import fit_gp, gp
 
 
 def table(rows: int, seed: int) -> Tensor:  # (rows, 3): (0, 2) → 1
@@ -51,3 +52,44 @@ def test_mean_and_variance_equal_dense_conditioning() -> None:
     spread = kernel[80:, 80:].diagonal() + noise
     spread = amplitude * (spread - (cross * torch.linalg.solve(inner, cross.T).T).sum(-1))
     assert torch.allclose(model.variance(new)[:, 1], spread, atol=1e-8)
+
+
+def test_many_rows_are_all_used() -> None:
+    x, new = table(2000, 0), table(500, 1)
+    error = {
+        rows: (fit_gp(x[:used], GRAPH, rows=rows)(new)[:, 1] - new[:, 1]).square().mean()
+        for rows, used in ((2000, 2000), (1000, 2000), (500, 500))
+    }
+    assert error[1000] < error[500]  # kernels at 500 rows, fitted to all of them or to those
+    assert error[1000] < 1.02 * error[2000]
+
+
+def test_kernels_at_some_rows_give_the_posterior_of_the_covariance_they_span(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gp, "_POINTS", 40)
+    monkeypatch.setattr(gp, "_BLOCK", 33)
+    x = table(120, 0)
+    evidence = GPEvidence(x)
+    model = fit_gp(x, GRAPH, evidence=evidence, rows=100)
+    scale0, scale2, noise, linear = evidence.kernel_parameters(1, GRAPH[:, 1]).exp()
+    scale, points = torch.stack([scale0, scale2]), model.inputs[:, [0, 2]]
+
+    def kernel(a: Tensor, b: Tensor) -> Tensor:
+        near = torch.exp(-0.5 * torch.cdist(a / scale, b / scale).square())
+        return near + linear * a @ b.T
+
+    inner, cross = kernel(points, points), kernel(x[:, [0, 2]], points)
+    inner.diagonal().mul_(1 + 1e-8)
+    spanned = cross @ torch.linalg.solve(inner, cross.T)
+    weight = torch.linalg.solve(spanned + noise * torch.eye(120), x[:, 1])
+    assert len(points) == 40
+    torch.testing.assert_close(model(x)[:, 1], spanned @ weight, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(model.amplitude[1], x[:, 1] @ weight / 120, rtol=1e-5, atol=0)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, new = fit_gp(table(80, 0), GRAPH), table(50, 1)
+    whole = model(new)
+    monkeypatch.setattr(gp, "_BLOCK", 7)
+    torch.testing.assert_close(model(new), whole)

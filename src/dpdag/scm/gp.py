@@ -15,7 +15,7 @@ __all__ = ["GPMechanisms", "fit_gp"]
 
 _BLOCK = 8192  # rows predicted at once
 _POINTS = 500  # with a kernel at each, where there are too many rows
-_JITTER = 1e-9
+_JITTER = 1e-8  # relative, that keeps their kernel matrix positive definite
 
 
 @dataclass(frozen=True)
@@ -139,16 +139,17 @@ def _exactly(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor
 
 def _by_points(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)
     """α and the amplitude, with kernels at the model's inputs only and the covariance they give."""
-    ratio = model.noise[child]
-    inner = ratio * model._cross(model.inputs, child)
-    right = torch.zeros_like(inner[0])
+    own, ratio = model._cross(model.inputs, child), model.noise[child]
+    own.diagonal().mul_(1 + _JITTER)
+    factor = torch.linalg.cholesky(own)
+    inner, right = torch.diag(ratio.expand(len(own))), torch.zeros_like(own[0])
     for block in x.split(_BLOCK):
-        cross = model._cross(block, child)
-        inner.addmm_(cross.T, cross)
-        right.addmv_(cross.T, block[:, child])
-    inner.diagonal().mul_(1 + _JITTER)
-    alpha = _solve(inner, right)
-    return alpha, (x[:, child].square().sum() - right @ alpha) / (ratio * len(x))
+        white = torch.linalg.solve_triangular(factor, model._cross(block, child).T, upper=False)
+        inner.addmm_(white, white.T)
+        right.addmv_(white, block[:, child])
+    beta = _solve(inner, right)
+    alpha = torch.linalg.solve_triangular(factor.T, beta.unsqueeze(-1), upper=True)[:, 0]
+    return alpha, (x[:, child].square().sum() - right @ beta) / (ratio * len(x))
 
 
 def _solve(matrix: Tensor, right: Tensor) -> Tensor:  # (m, m), (m,) -> (m,)

@@ -10,6 +10,8 @@ from .climb import Climb, Move
 
 __all__ = ["take_over"]
 
+_SHARE = 0.1  # of what parents explain that may count as nothing: estimates are rough
+
 
 def take_over(climb: Climb) -> bool:
     r"""Let a parent become the child of its whole family; whether that was worth it anywhere.
@@ -21,20 +23,21 @@ def take_over(climb: Climb) -> bool:
     n = len(climb.edges)
     alone = climb.evidence.log_evidence(torch.arange(n), torch.zeros(n, n, dtype=torch.bool))
     gained = (climb.value - alone).numpy()
-    tried = set()
-    for child in np.flatnonzero(climb.edges.sum(0) > 1).tolist():
-        for parent in np.flatnonzero(climb.edges[:, child]).tolist():
-            rest = gained[child] + climb.change[parent, child]  # what the others explain
-            if rest < climb.penalty * (climb.edges[:, child].sum() - 1):
-                tried.add((parent, child))
-    return any(_exchange(climb, parent, child) for parent, child in sorted(tried))
+    rest = gained + climb.change  # what the others explain of a child without a parent
+    others = climb.edges.sum(0) - 1
+    idle = rest < np.maximum(climb.penalty * others, _SHARE * gained)
+    pairs = np.argwhere(climb.edges & (others > 0) & idle).tolist()
+    before = climb.total
+    for parent, child in pairs:
+        _exchange(climb, parent, child)
+    return climb.total > before
 
 
-def _exchange(climb: Climb, parent: int, child: int) -> bool:
+def _exchange(climb: Climb, parent: int, child: int) -> None:
     """Give the child's place among its parents to one of them, where that raises the total."""
     others = np.flatnonzero(climb.edges[:, child]).tolist()
     if parent not in others:  # an exchange before this one removed it
-        return False
+        return
     others.remove(parent)
     remove = [(k, child) for k in (parent, *others)]
     remove += [(parent, k) for k in others if climb.edges[parent, k]]
@@ -46,4 +49,5 @@ def _exchange(climb: Climb, parent: int, child: int) -> bool:
     possible = all(climb.allowed[edge] for edge in insert)
     slim = graph[:, parent].sum() <= climb.max_parents
     sound = kept and possible and slim and is_acyclic(torch.from_numpy(graph | climb.before))
-    return bool(sound) and climb.apply(Move(0.0, remove, insert))
+    if sound:
+        climb.apply(Move(0.0, remove, insert))

@@ -1,0 +1,82 @@
+"""Causes that do something only together, turned round by single steps, are put right."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from dpdag import Knowledge
+from dpdag.evidence.gp import GPEvidence
+from dpdag.ops.graphs import is_acyclic
+from dpdag.search.climb import Climb
+from dpdag.search.lazy import lazy_search
+from dpdag.search.takeovers import take_over
+
+PENALTY = 2.0
+
+
+def product(rows: int = 400, seed: int = 0) -> Tensor:  # (rows, 3): (0, 1) → 2
+    noise = torch.randn(rows, 3, generator=torch.Generator().manual_seed(seed)).double()
+    effect = noise[:, 0] * noise[:, 1] + 0.3 * noise[:, 2]
+    x = torch.stack([noise[:, 0], noise[:, 1], effect], -1)
+    return (x - x.mean(0)) / x.std(0)
+
+
+def graph(*edges: tuple[int, int]) -> Tensor:
+    adjacency = torch.zeros(3, 3, dtype=torch.bool)
+    for edge in edges:
+        adjacency[edge] = True
+    return adjacency
+
+
+WRONG, RIGHT = graph((2, 0), (1, 0)), graph((0, 2), (1, 2))
+
+
+def climb(knowledge: Knowledge, start: Tensor = WRONG) -> Climb:
+    return Climb(GPEvidence(product()), knowledge.resolve(3), PENALTY, 14, start)
+
+
+def test_a_parent_takes_the_place_of_the_child() -> None:
+    state = climb(Knowledge())
+    before = state.total
+    assert take_over(state)
+    assert state.total > before
+    while take_over(state):  # the other cause may have been first
+        pass
+    assert torch.equal(torch.from_numpy(state.edges), RIGHT)
+    assert state.total > before + 200
+
+
+def test_a_parent_that_leads_to_another_is_cut_off_from_it() -> None:
+    state = climb(Knowledge(), start=graph((2, 0), (2, 1), (1, 0)))
+    while take_over(state):
+        pass
+    assert torch.equal(torch.from_numpy(state.edges), RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("knowledge", "kept"),
+    [
+        (Knowledge(required=[(1, 0)]), [(1, 0)]),
+        (Knowledge(forbidden=[(0, 2)]), []),
+        (Knowledge(tiers=[[2], [0, 1]]), []),
+    ],
+    ids=["required", "forbidden", "tiers"],
+)
+def test_knowledge_stands(knowledge: Knowledge, kept: list[tuple[int, int]]) -> None:
+    state = climb(knowledge)
+    while take_over(state):
+        pass
+    edges = torch.from_numpy(state.edges)
+    limits = knowledge.resolve(3)
+    assert not bool((edges & ~limits.allowed).any())
+    assert bool(is_acyclic(edges | limits.before))
+    assert all(edges[edge] for edge in kept)
+    assert not torch.equal(edges, RIGHT)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_search_finds_products_from_any_start(seed: int) -> None:
+    for start in (None, WRONG, graph((2, 1), (0, 1))):
+        found = lazy_search(GPEvidence(product(seed=seed)), start=start)
+        assert torch.equal(found.adjacency, RIGHT)
+        assert bool(is_acyclic(found.adjacency))
