@@ -96,6 +96,7 @@ class Climb:
         full = self.edges.sum(0) >= self.max_parents
         open_ = self.allowed & ~self.edges & ~self.tabu & ~full
         gain = np.where(open_, self.change - self.penalty, -math.inf)
+        toll = self._tolls()
         waiting = self.forced & ~self.exact & open_ & ~reach.T
         gain[waiting] = np.maximum(gain[waiting], 1e-6)
         while True:
@@ -111,7 +112,7 @@ class Climb:
                 for edge in batch:
                     gain[edge] = self.change[edge] - self.penalty
             else:
-                most, gain[i, j] = gain[i, j] + self._turning(j, i), -math.inf
+                most, gain[i, j] = gain[i, j] - toll[i, j], -math.inf
                 least = best.gain if best else 1e-6
                 if most <= least:
                     continue
@@ -119,11 +120,18 @@ class Climb:
                 if move and move.gain > least:
                     best = move
 
-    def _turning(self, i: int, j: int) -> float:
-        """What the edge i → j, if there, costs whoever needs it gone: every cut holds it."""
-        if not (self.edges[i, j] and self.exact[i, j]):
-            return 0.0
-        return min(float(self.change[i, j]) + self.penalty, 0.0)
+    def _tolls(self) -> np.ndarray:  # (n, n)
+        """The least that letting i → j in can cost.
+
+        Every cut holds an edge of the path from j to i whose cheapest edge is dearest; but by what
+        is known for sure.
+        """
+        known = self.edges & self.exact
+        width = np.where(known, np.maximum(-self.change - self.penalty, 0.0), 0.0)
+        if self.evidence.screens_exactly:
+            for k in range(len(width)):
+                np.maximum(width, np.minimum(width[:, k, None], width[k]), out=width)
+        return width.T
 
     def _top_open(self, gain: np.ndarray, floor: float) -> list[tuple[int, int]]:
         ranked = np.argsort(-gain, axis=None)[: self.evidence.lookahead]
