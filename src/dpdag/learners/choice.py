@@ -59,7 +59,7 @@ def choose(
     plain = transform(x, "identity")
     graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
     worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
-    price = 0.5 * math.log(len(x)) * x.shape[1]  # a parameter per column
+    price = 0.5 * math.log(len(x)) * int(graph.any(0).sum())  # a parameter per child
     best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
     # Interactions are invisible to additive models: Gaussian processes must agree.
     few = x.shape[1] <= _GP_NODES
@@ -104,15 +104,16 @@ def choose(
 
 
 def _total(columns: Transformed, graph: Tensor) -> float:
-    """Additive evidence of a graph, in the density of the original columns."""
-    evidence = AdditiveEvidence(columns.z)
-    return float(graph_evidence(evidence, graph).sum() + columns.log_jacobian.sum())
+    """Additive evidence of the children of a graph, in the density of the original columns."""
+    children = graph.any(0)
+    values = graph_evidence(AdditiveEvidence(columns.z), graph)
+    return float((values + columns.log_jacobian)[children].sum())
 
 
 def _joint(columns: Transformed, graph: Tensor) -> float:
-    """Density of a sample of the columns given their parents, under Gaussian processes."""
-    n = len(graph)
-    nodes = torch.arange(0, n, max(1, n // _SAMPLED))
+    """Density of a sample of the children given their parents, under Gaussian processes."""
+    children = graph.any(0).nonzero()[:, 0]
+    nodes = children[:: max(1, len(children) // _SAMPLED)]
     evidence = GPEvidence(columns.z, rows=_FEW_ROWS)
     values = evidence.log_evidence(nodes, graph.T[nodes])
     share = evidence.n_rows / len(columns.z)
