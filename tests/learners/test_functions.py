@@ -43,9 +43,11 @@ def test_gain_is_that_of_squared_errors(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_gain_too_small_to_matter_is_no_reason() -> None:
-    assert not Rivals(lambda x: x, 0.004).won
-    assert "too little" in Rivals(lambda x: x, 0.004).verdict
-    assert "less likely" in Rivals(lambda x: x, -0.1).verdict
+    assert not Rivals(lambda x: x, 0.004, 0.001).won
+    assert not Rivals(lambda x: x, 0.1, 0.06).won
+    assert Rivals(lambda x: x, 0.1, 0.04).won
+    assert "too little" in Rivals(lambda x: x, 0.004, 0.001).verdict
+    assert "less likely" in Rivals(lambda x: x, -0.1, 0.001).verdict
 
 
 def test_auto_takes_networks_where_they_win(tmp_path: Path) -> None:

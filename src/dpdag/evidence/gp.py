@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from ..ops.memory import require_memory
+from ..ops.rows import varied
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
 from .bge import BGeEvidence
@@ -81,7 +82,7 @@ class GPEvidence(ScreenedEvidence):
         rows = self.most_rows if rows is None else rows
         generator = torch_generator(random_state, "gp rows")
         chosen = torch.randperm(len(x), generator=generator)[:rows]
-        table, _ = standardise(x[chosen.to(x.device)].double().cpu())
+        table, _ = standardise(varied(x, chosen).double().cpu())
         on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
             screen_rows = rows if on_gpu else 300

@@ -103,6 +103,6 @@ def _left_out_log_density(x: Tensor) -> Tensor:  # (N, n) -> (N, n)
     """A Gaussian kernel density estimate of every value from all others, robust bandwidth."""
     spread = x.quantile(0.75, dim=0) - x.quantile(0.25, dim=0)
     width = 0.9 * torch.where(spread > 0, spread / 1.34, 1.0).clamp(max=1.0) * len(x) ** -0.2
-    near = left_out_density((x - x.median(0).values) / width).clamp_min(1e-300) / width
+    near = left_out_density((x - x.median(0).values) / width) / width
     # A wide component keeps far outliers at a finite density.
     return torch.log(0.95 * near + 0.05 / (math.pi * (1 + x.square())))

@@ -25,6 +25,7 @@ __all__ = ["Candidate", "Together", "compare", "together"]
 _SEARCH_ROWS = 200  # for a quick graph of Gaussian processes
 _EDGE = math.log(9)  # nats an edge costs there
 _SAMPLED = 12  # children on which families are compared
+_LUMP = 0.05  # share of the rows that may have one and the same value
 
 
 class Candidate(NamedTuple):
@@ -45,7 +46,7 @@ class Together(NamedTuple):
 def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:  # (rows, n)
     """Let Gaussian processes find a graph of their own: sums of functions miss pure interactions.
 
-    Where they win, the rival may first mend its graph too.
+    Where that beats the rival, the rival's graph is mended and compared again.
     """
     columns = transform(x, rival.transform)
     climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
@@ -90,12 +91,18 @@ def _explained(
     graph: Tensor,  # (n, n) bool
     nodes: Tensor,  # (k,)
 ) -> float:
-    """Evidence of some nodes given their parents, beyond that of Gaussian noise alone."""
+    """Evidence of some nodes given their parents, beyond that of Gaussian noise alone.
+
+    Where single values are frequent, beyond that of the family's own noise: the shape of counts
+    and of 0/1 columns is no merit of a family, and a density would make any number of it.
+    """
     parents = graph.T[nodes]
+    nothing = torch.zeros_like(parents)
 
     def gain(evidence: Evidence, without: Evidence) -> float:
-        alone = without.log_evidence(nodes, torch.zeros_like(parents))
-        return float((evidence.log_evidence(nodes, parents) - alone).sum())
+        value, own = (evidence.log_evidence(nodes, given) for given in (parents, nothing))
+        alone = torch.where(_lumpy(x[:, nodes]), own, without.log_evidence(nodes, nothing))
+        return float((value - alone).sum())
 
     family = INTEGRATED[mechanism]
     evidence = family.evidence(x, "cpu")
@@ -108,3 +115,10 @@ def _explained(
     if mechanism == "location-scale":  # sizes that vary need a parameter per child, at least
         value -= 0.5 * math.log(len(x)) * int(graph.any(0)[nodes].sum())
     return value
+
+
+def _lumpy(x: Tensor) -> Tensor:  # (rows, n) -> (n,) bool
+    """Whether one value is frequent in a column."""
+    values = x.sort(0).values
+    step = max(1, round(_LUMP * len(x)))
+    return (values[step:] == values[:-step]).any(0)

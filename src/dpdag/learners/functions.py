@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -25,15 +26,17 @@ class Rivals(NamedTuple):
     Attributes:
         networks: Trained on all rows but those held out.
         gain: Nats by which each held-out value of a node with parents is likelier under them.
+        error: Standard error of the gain.
     """
 
     networks: Mechanisms
     gain: float
+    error: float
 
     @property
     def won(self) -> bool:
-        """Whether they are worth it."""
-        return self.gain > _WORTHWHILE
+        """Whether they are worth it, and not by chance."""
+        return self.gain > max(_WORTHWHILE, 2 * self.error)
 
     @property
     def verdict(self) -> str:
@@ -70,8 +73,11 @@ def networks_against_gp(
     )
     hyper = Hyper(3e-3, 0.0, 0.0, kl_weight=0.0, edge_prior=0.5, seed=seed)
     networks = refit_mechanism(known[None], graph, hyper=hyper, design=design).freeze(graph)
-    errors = [
-        (rows - functions(rows)).square().mean(0)[graph.any(0)].clamp_min(1e-12)
+    misses = [  # (rows, children)
+        (rows - functions(rows)).square()[:, graph.any(0)]
         for functions in (fit_gp(known, graph), networks)
     ]
-    return Rivals(networks, 0.5 * float((errors[0] / errors[1]).log().mean()))
+    before, after = (miss.mean(0).clamp_min(1e-12) for miss in misses)
+    gain = 0.5 * float((before / after).log().mean())
+    by_row = 0.5 * (misses[0] / before - misses[1] / after).mean(-1)
+    return Rivals(networks, gain, float(by_row.std()) / math.sqrt(count))

@@ -14,7 +14,7 @@ from torch import Tensor
 from ..distributions import Constraints, DAGMixture, Knowledge
 from ..evidence.transforms import transform
 from ..ops.graphs import reachability, topological_order
-from ..ops.rows import spaced
+from ..ops.rows import spaced, varied
 from ..scm import Mechanisms, MonotoneColumns
 from ..seeding import base_seed, torch_generator
 from ..training import ProgressBar, Spinner
@@ -91,10 +91,11 @@ class VIDPDAG(DAGLearner):
 
     Attributes:
         edge_probabilities_: (n, n) posterior probability of every edge.
-        edge_scores_: (n, n) for networks the paper's score, the probability under the modal
-            order; else nats that each edge of the graph carries, plus one, and less than one for
-            others.
-        mechanism_: The mechanism that was used, and ``choice_``: why, after "auto".
+        edge_scores_: (n, n) nats that each edge of the graph carries, plus one, and less than one
+            for others; with ``mechanism="mlp"`` the paper's score, the probability under the modal
+            order.
+        mechanism_: The kind of functions on the graph, and ``choice_``: why, after "auto", and how
+            the graph was found.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
         validation_loss_: Reconstruction loss on the held-out rows, of the best restart.
 
@@ -289,7 +290,7 @@ class VIDPDAG(DAGLearner):
                 self.choice_ = f"{self.choice_}; {doubt}" if self.choice_ else doubt
         generator = torch_generator(self.random_state, "resamples")
         size = max(self.min_rows, len(x) // 2)
-        return [x[torch.randperm(len(x), generator=generator)[:size]] for _ in range(count)]
+        return [varied(x, torch.randperm(len(x), generator=generator)[:size]) for _ in range(count)]
 
     def _doubt(self, x: Tensor, graph: Tensor) -> str | None:  # (rows, n), (n, n)
         """Why one posterior would be too sure of itself."""

@@ -1,25 +1,46 @@
-"""Rows of a table."""
+"""Some of the rows of a table."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-__all__ = ["spaced", "spaced_rows"]
-
-
-def spaced_rows(count: int, most: float) -> Tensor:  # -> (at most ``most``,)
-    """Indices spread evenly over 0 … count − 1.
-
-    Example:
-        >>> spaced_rows(7, 3).tolist()
-        [0, 3, 6]
-    """
-    if count <= most:
-        return torch.arange(count)
-    return torch.linspace(0, count - 1, int(most), dtype=torch.float64).round().long()
+__all__ = ["spaced", "varied"]
 
 
 def spaced(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``, n)
-    """Rows spread evenly over all."""
-    return x if len(x) <= most else x[spaced_rows(len(x), most).to(x.device)]
+    """Rows spread evenly over all; no column that varies becomes constant.
+
+    Example:
+        >>> spaced(torch.arange(7)[:, None], 3)[:, 0].tolist()
+        [0, 3, 6]
+    """
+    if len(x) <= most:
+        return x
+    rows = torch.linspace(0, len(x) - 1, int(most), dtype=torch.float64).round().long()
+    return varied(x, rows)
+
+
+def varied(x: Tensor, rows: Tensor) -> Tensor:  # (N, n), (k,) -> (k, n)
+    """The given rows, the last exchanged for others where a column would be constant.
+
+    Example:
+        >>> varied(torch.tensor([[1, 0], [2, 0], [3, 0], [4, 1]]), torch.tensor([0, 1, 2])).tolist()
+        [[1, 0], [2, 0], [4, 1]]
+    """
+    chosen = x[rows.to(x.device)]
+    flat = (chosen == chosen[0]).all(0)
+    found = [
+        row
+        for column in flat.nonzero()[:, 0]
+        if (row := _unlike(x[:, column], chosen[0, column])) is not None
+    ]
+    for k, row in enumerate(found[: len(chosen) - 1], start=1):
+        chosen[-k] = x[row]
+    return chosen
+
+
+def _unlike(column: Tensor, value: Tensor) -> int | None:  # (N,), ()
+    """The first row with another value."""
+    others = (column != value).nonzero()
+    return int(others[0]) if len(others) else None

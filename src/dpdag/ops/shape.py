@@ -80,7 +80,7 @@ def left_out_density(u: Tensor) -> Tensor:  # (N, n) in units of the bandwidth -
     values = u.T.contiguous()
     step = 1 / _FINE
     bins, left, share = _binned(values, _FAR, 2 * _FAR * _FINE)
-    reach = torch.arange(-6 * _FINE, 6 * _FINE + 1, dtype=u.dtype) * step
+    reach = torch.arange(-6 * _FINE, 6 * _FINE + 1, dtype=u.dtype, device=u.device) * step
     kernel = torch.exp(-0.5 * reach.square()) / math.sqrt(2 * math.pi)
     smooth = torch.nn.functional.conv1d(bins[:, None], kernel[None, None], padding="same")[:, 0]
     middle = len(reach) // 2
@@ -90,8 +90,8 @@ def left_out_density(u: Tensor) -> Tensor:  # (N, n) in units of the bandwidth -
 
 def _binned(u: Tensor, reach: float, count: int) -> tuple[Tensor, Tensor, Tensor]:  # (b, N)
     """Values shared out between the two grid points next to them: (b, count + 1), left, share."""
-    place = ((u + reach) * (count / (2 * reach))).clamp(0, count - 1e-6)
-    left = place.long()
+    place = ((u + reach) * (count / (2 * reach))).clamp(0, count)
+    left = place.long().clamp(max=count - 1)
     share = place - left
     bins = u.new_zeros(len(u), count + 1)
     return bins.scatter_add_(-1, left, 1 - share).scatter_add_(-1, left + 1, share), left, share

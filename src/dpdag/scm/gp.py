@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -14,7 +15,7 @@ from ..ops.rows import spaced
 __all__ = ["GPMechanisms", "fit_gp"]
 
 _BLOCK = 8192  # rows predicted at once
-_POINTS = 500  # with a kernel at each, where there are too many rows
+_WORK = 2.5e10  # rows times squared points with a kernel, where not every row can have one
 _JITTER = 1e-8  # relative, that keeps their kernel matrix positive definite
 
 
@@ -56,11 +57,12 @@ class GPMechanisms:
         variance = torch.ones_like(x)
         for child in self._children():
             used = self.inverse_scale[:, child] > 0
-            cross = self._cross(x, child)
             factor = torch.linalg.cholesky(self._matrix(child))
-            white = torch.linalg.solve_triangular(factor, cross.T, upper=False)
-            own = 1 + self.linear[child] * x[:, used].square().sum(-1) + self.noise[child]
-            variance[:, child] = self.amplitude[child] * (own - white.square().sum(0))
+            for part, rows in zip(variance.split(_BLOCK), x.split(_BLOCK)):
+                cross = self._cross(rows, child)
+                white = torch.linalg.solve_triangular(factor, cross.T, upper=False)
+                own = 1 + self.linear[child] * rows[:, used].square().sum(-1) + self.noise[child]
+                part[:, child] = self.amplitude[child] * (own - white.square().sum(0))
         return variance
 
     def _children(self) -> list[int]:
@@ -86,8 +88,8 @@ def fit_gp(
 ) -> GPMechanisms:
     r"""Posterior mean functions given a graph, kernels as the evidence of each node wants.
 
-    Beyond ``rows`` rows, the functions are combinations of kernels at 500 evenly spaced ones,
-    fitted to all:
+    Beyond ``rows`` rows, the functions are combinations of kernels at as many evenly spaced ones
+    (from 11 000 rows on fewer: 500 of 100 000), fitted to all:
 
     .. math:: \alpha_j = (\rho_j K_{ZZ} + K_{ZX} K_{XZ})^{-1} K_{ZX} X_j
 
@@ -109,7 +111,7 @@ def fit_gp(
     known = GPEvidence(x, rows=rows) if evidence is None else evidence
     x = x.double()
     dense = len(x) <= rows
-    inputs = x if dense else spaced(x, _POINTS)
+    inputs = x if dense else spaced(x, min(rows, math.isqrt(int(_WORK / len(x)))))
     m, n = inputs.shape
     zero = torch.zeros(n, dtype=torch.float64)
     model = GPMechanisms(

@@ -96,7 +96,8 @@ class Climb:
         full = self.edges.sum(0) >= self.max_parents
         open_ = self.allowed & ~self.edges & ~self.tabu & ~full
         gain = np.where(open_, self.change - self.penalty, -math.inf)
-        toll = self._tolls()
+        # With a removal that pays at hand, cuts may bring something instead.
+        toll = self._tolls() if best is None else np.zeros_like(self.change)
         waiting = self.forced & ~self.exact & open_ & ~reach.T
         gain[waiting] = np.maximum(gain[waiting], 1e-6)
         while True:
@@ -121,10 +122,9 @@ class Climb:
                     best = move
 
     def _tolls(self) -> np.ndarray:  # (n, n)
-        """The least that letting i → j in can cost.
+        """The least that letting i → j in can cost, by the edges whose worth is known for sure.
 
-        Every cut holds an edge of the path from j to i whose cheapest edge is dearest; but by what
-        is known for sure.
+        Every cut holds an edge of the path from j to i whose cheapest edge is dearest.
         """
         known = self.edges & self.exact
         width = np.where(known, np.maximum(-self.change - self.penalty, 0.0), 0.0)
@@ -186,8 +186,8 @@ class Climb:
         if self.total <= before:
             self._toggle(touched)
             self.value = value
-            for edge in move.insert:
-                self.tabu[edge] = True
+            if len(move.insert) == 1:
+                self.tabu[move.insert[0]] = True
             return False
         for child in children:
             self._refresh(child)
