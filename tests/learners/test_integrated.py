@@ -231,3 +231,30 @@ def test_benchmark_graphs_are_recovered(name: str) -> None:
     model = VIDPDAG(random_state=0).fit(data.frame)
     assert metrics.edge_auc(model.edge_scores_, data.adjacency)["Dir-AUC-PR"] > 0.97
     assert metrics.expected_shd(model.sample_dags(100, 0), data.adjacency) < 4
+
+
+@pytest.mark.parametrize("kind", ["coin", "counts", "mostly zero"])
+def test_columns_of_few_values_do_not_hide_what_causes_do_together(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.normal(size=(3, 600))
+    idle = {
+        "coin": rng.random(600) < 0.5,
+        "counts": rng.poisson(2.0, 600),
+        "mostly zero": np.maximum(rng.normal(size=600) - 1, 0),
+    }[kind]
+    X = np.stack([a, b, a * b + 0.3 * noise, idle.astype(float)], axis=1)
+    model = VIDPDAG(random_state=0, verbose=False).fit(X)
+    assert model.mechanism_ == "gp"
+    assert model.adjacency_[:, 2].tolist() == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize(("rows", "ones"), [(2000, 1), (600, 1)])
+def test_values_too_rare_for_a_sample_of_the_rows_are_no_obstacle(rows: int, ones: int) -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=rows)
+    rare = np.zeros(rows)
+    rare[rng.choice(rows, ones, replace=False)] = 1
+    X = np.stack([cause, rare, np.sin(2 * cause) + 0.3 * rng.exponential(size=rows)], axis=1)
+    model = VIDPDAG(random_state=0, verbose=False).fit(X)
+    assert model.adjacency_[0, 2] == 1
+    assert np.isfinite(model.edge_probabilities_).all()

@@ -93,3 +93,18 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = model(new)
     monkeypatch.setattr(gp, "_BLOCK", 7)
     torch.testing.assert_close(model(new), whole)
+
+
+def test_one_row_more_than_can_have_a_kernel_each_costs_no_accuracy() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(1001, 6, generator=generator).double()
+    x[:, 5] = torch.sin(x[:, 0] * x[:, 1]) + torch.cos(x[:, 2] + x[:, 3] * x[:, 4]) + 0.1 * x[:, 5]
+    graph = torch.zeros(6, 6, dtype=torch.bool)
+    graph[:5, 5] = True
+    train, new = x[:401], x[401:]
+    evidence = GPEvidence(train)
+    dense, sparse = (
+        (fit_gp(part, graph, evidence=evidence, rows=400)(new)[:, 5] - new[:, 5]).square().mean()
+        for part in (train[:400], train)
+    )
+    assert sparse < 1.05 * dense

@@ -88,15 +88,13 @@ def choose(
         if name != winner
     )
     if (winner, best) != ("gp", "identity") and x.shape[1] <= _JOINT_NODES:
-        rows = spaced(x, _FEW_ROWS)
-        joint = together(rows, Candidate(winner, best, graph), constraints)
-        price = 0.5 * math.log(len(rows)) * x.shape[1]
-        if joint.gain > price and (winner, best) != ("gp", joint.transform):
+        joint = together(spaced(x, _FEW_ROWS), Candidate(winner, best, graph), constraints)
+        if joint.pays and (winner, best) != ("gp", joint.transform):
             reason = f"{_called(joint.transform)}, for what causes do together"
             others = f"{joint.gain:.0f} nats over {winner} on {_called(best)}"
             winner, best = "gp", joint.transform
-    if winner == "gp" and len(x) > GPEvidence.most_rows:
-        others += f"; the graph is sought on {GPEvidence.most_rows} of {len(x)} rows"
+    if len(x) > (most := INTEGRATED[winner].most_rows):
+        others += f"; the graph is sought on {most} of {len(x)} rows"
     if not few:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
     return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")

@@ -37,10 +37,15 @@ class Candidate(NamedTuple):
 
 
 class Together(NamedTuple):
-    """What Gaussian processes gain over another candidate, and on which columns."""
+    """What Gaussian processes gain over another candidate, and on which columns.
+
+    Attributes:
+        pays: Whether that is more than a parameter per column would gain by chance.
+    """
 
     gain: float
     transform: str
+    pays: bool
 
 
 def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:  # (rows, n)
@@ -60,7 +65,7 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows), "cpu")
         mended = climb(evidence, start=rival.graph).adjacency
         gain = worth[best] - _worth(rival.mechanism, columns, mended)
-    return Together(gain, best)
+    return Together(gain, best, pays=gain > 0.5 * math.log(len(x)) * x.shape[1])
 
 
 def _worth(mechanism: str, columns: Transformed, graph: Tensor) -> float:
