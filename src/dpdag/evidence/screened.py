@@ -48,14 +48,23 @@ class ScreenedEvidence(Evidence):
 
 
 class ExactScreen(ScreenedEvidence):
-    """Any evidence, screened by itself: for those whose evaluations are cheap anyway."""
+    """Any evidence, screened by itself: for those whose evaluations are cheap anyway.
+
+    Arguments:
+        complete: Whether searches begin with a graph that has every parent, so that none needs
+            looking for.
+    """
 
     lookahead = 64
     screens_exactly = True
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, *, complete: bool = False) -> None:
         self.evidence = evidence
         self.n_nodes = evidence.n_nodes
+        self.complete = complete
+
+    def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
+        return np.full(len(values), not self.complete)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.evidence.log_evidence(child, parents)

@@ -119,7 +119,8 @@ def _greedily(
 
 def _free(scaled: bool) -> Callable[[Tensor, str], ScreenedEvidence]:
     def evidence(x: Tensor, device: str) -> ScreenedEvidence:
-        return ExactScreen(CachedEvidence(FreeNoiseEvidence(spaced(x, _FREE_ROWS), scaled=scaled)))
+        inner = FreeNoiseEvidence(spaced(x, _FREE_ROWS), scaled=scaled)
+        return ExactScreen(CachedEvidence(inner), complete=True)
 
     return evidence
 
