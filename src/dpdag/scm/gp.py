@@ -15,7 +15,8 @@ from ..ops.rows import spaced
 __all__ = ["GPMechanisms", "fit_gp"]
 
 _BLOCK = 8192  # rows predicted at once
-_WORK = 2.5e10  # rows times squared points with a kernel, where not every row can have one
+_WORK = 1e10  # rows times squared points with a kernel, where not every row can have one
+_FEWEST = 500  # such points
 _JITTER = 1e-8  # relative, that keeps their kernel matrix positive definite
 
 
@@ -89,7 +90,7 @@ def fit_gp(
     r"""Posterior mean functions given a graph, kernels as the evidence of each node wants.
 
     Beyond ``rows`` rows, the functions are combinations of kernels at as many evenly spaced ones
-    (from 11 000 rows on fewer: 500 of 100 000), fitted to all:
+    (from 4500 rows on fewer, 500 at least), fitted to all:
 
     .. math:: \alpha_j = (\rho_j K_{ZZ} + K_{ZX} K_{XZ})^{-1} K_{ZX} X_j
 
@@ -111,7 +112,8 @@ def fit_gp(
     known = GPEvidence(x, rows=rows) if evidence is None else evidence
     x = x.double()
     dense = len(x) <= rows
-    inputs = x if dense else spaced(x, min(rows, math.isqrt(int(_WORK / len(x)))))
+    points = max(_FEWEST, math.isqrt(int(_WORK / len(x))))
+    inputs = x if dense else spaced(x, min(rows, points))
     m, n = inputs.shape
     zero = torch.zeros(n, dtype=torch.float64)
     model = GPMechanisms(
