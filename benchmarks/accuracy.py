@@ -52,6 +52,7 @@ OTHER: dict[str, tuple[str, str, str | None]] = {  # mechanism, noise, post-nonl
     "GP, exponential": ("gp", "gaussian", "exp"),
     "location-scale": ("location-scale", "gaussian", None),
     "products": ("products", "gaussian", None),
+    "steps": ("steps", "gaussian", None),
 }
 GENERATED = ["ER-50-50", "ER-50-200", "SF-50-50", "SF-50-200", "ER-100-100", "ER-100-400"]
 GENERATED += ["BA-50-50", "BA-50-200"]
@@ -82,7 +83,18 @@ class Products:
         return np.concatenate([together, alone], axis=1) @ weight
 
 
-OWN = {"location-scale": LocationScale(), "products": Products()}
+class Steps:
+    """Sums of jumps, two for each parent."""
+
+    def draw(self, parents: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Values of a child: (rows, p) -> (rows,)."""
+        x = (parents - parents.mean(0)) / parents.std(0)
+        place = rng.uniform(-1, 1, (2, x.shape[1]))
+        height = rng.uniform(0.5, 1.5, place.shape) * rng.choice([-1, 1], place.shape)
+        return (height * (x[:, None] > place)).sum((1, 2))
+
+
+OWN = {"location-scale": LocationScale(), "products": Products(), "steps": Steps()}
 
 
 def load(dataset: str, index: int) -> datasets.Dataset:

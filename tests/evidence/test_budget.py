@@ -3,8 +3,11 @@
 import pytest
 import torch
 
+from dpdag import VIDPDAG
+from dpdag.evidence import budget
 from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.base import Evidence
+from dpdag.evidence.budget import TIME_BUDGET, batch_bytes, search_seconds
 from dpdag.evidence.gp import GPEvidence
 from dpdag.learners.integrated import forecast
 
@@ -29,6 +32,30 @@ def test_more_than_the_memory_is_refused(
 def test_long_searches_are_announced() -> None:
     assert forecast(torch.zeros(1000, 20), "gp") is None
     assert forecast(torch.zeros(1000, 100), "additive") is None
-    text = forecast(torch.zeros(9000, 100), "gp")
+    text = forecast(torch.zeros(9000, 100), "network")
     assert text is not None
-    assert "100 columns with Gaussian processes on 1500 of 9000 rows takes some 6 to 17" in text
+    assert "100 columns with Gaussian processes on 1075 of 9000 rows takes some 60 to 240" in text
+
+
+def test_rows_follow_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = GPEvidence.affordable_rows
+    assert rows(10, seconds=240) > rows(10) > rows(40) > rows(150) == 1000
+    assert search_seconds(10, rows(10)) == pytest.approx(TIME_BUDGET, rel=0.01)
+    monkeypatch.setattr(budget, "available_bytes", lambda device: 200_000_000)
+    scarce = rows(10)
+    assert batch_bytes(4, scarce) <= 100_000_000 < batch_bytes(4, scarce + 1)
+    x = torch.randn(4000, 10, generator=torch.Generator().manual_seed(0)).double()
+    assert GPEvidence(x).n_rows == scarce
+
+
+def test_the_learner_says_how_many_rows_it_read() -> None:
+    cause, noise = torch.randn(2, 1200, generator=torch.Generator().manual_seed(0)).double()
+    X = torch.stack([cause, torch.sin(2 * cause) + 0.3 * noise], -1).numpy()
+    hurried, patient = (
+        VIDPDAG(mechanism="gp", time_budget=seconds, verbose=False, random_state=0).fit(X)
+        for seconds in (1.0, 60.0)
+    )
+    assert hurried.choice_ == "the graph is sought on 1000 of 1200 rows"
+    assert patient.choice_ is None
+    with pytest.raises(ValueError, match="'time_budget' must be"):
+        VIDPDAG(time_budget=0).fit(X)

@@ -10,7 +10,7 @@ from torch import Tensor
 from dpdag.evidence.ascent import maximise
 from dpdag.evidence.bge import BGeEvidence
 from dpdag.evidence.gp import GPEvidence
-from dpdag.evidence.kernels import gp_evidence, gp_evidence_and_gradient, rbf
+from dpdag.evidence.marginal import gp_evidence
 from dpdag.evidence.screened import ExactScreen
 
 
@@ -56,29 +56,6 @@ def test_evidence_equals_the_textbook_density() -> None:
     value = gp_evidence(x[:, 2:3], x[:, :2], parameters)
     expected = dense_evidence(x[:, 2].numpy(), x[:, :2].numpy(), parameters.numpy())
     assert value.item() == pytest.approx(expected, abs=1e-9)
-
-
-def test_gradient_equals_finite_differences() -> None:
-    x = table(40)
-    parameters = torch.tensor([[0.1, -0.2, -1.0, -2.0]], dtype=torch.float64)
-    y, parents = x[None, :, 2], x[None, :, :2]
-    _, gradient = gp_evidence_and_gradient(y, parents, parameters)
-    step = 1e-5 * torch.eye(4, dtype=torch.float64)
-    above, below = (
-        gp_evidence(y[..., None].expand(4, -1, -1), parents.expand(4, -1, -1), parameters + sign)
-        for sign in (step, -step)
-    )
-    numeric = (above - below)[:, 0] / 2e-5
-    assert torch.allclose(gradient[0], numeric, rtol=1e-4, atol=1e-4)
-
-
-def test_padding_with_zero_columns_changes_nothing() -> None:
-    x = table(40)
-    narrow = torch.tensor([0.3, -1.0, -3.0], dtype=torch.float64)
-    wide = torch.tensor([0.3, 5.0, -1.0, -3.0], dtype=torch.float64)
-    padded = torch.cat([x[:, :1], torch.zeros(40, 1, dtype=torch.float64)], -1)
-    value = gp_evidence(x[:, 1:2], x[:, :1], narrow)
-    assert torch.allclose(value, gp_evidence(x[:, 1:2], padded, wide))
 
 
 def test_float32_agrees_with_float64() -> None:
@@ -235,14 +212,3 @@ def test_ascent_finds_peaks_in_a_box_each_on_its_own() -> None:
     )
     assert torch.allclose(found.point, peak.clamp(-3, 3), atol=1e-3)
     assert torch.allclose(found.value, value(torch.arange(3), found.point))
-
-
-def test_rbf_has_a_unit_diagonal() -> None:
-    kernel = rbf(table(20))
-    assert torch.allclose(kernel.diagonal(), torch.ones(20, dtype=torch.float64))
-    assert torch.allclose(kernel, kernel.T)
-
-
-def test_rbf_between_two_tables_is_a_block_of_that_of_both() -> None:
-    x = table(20)
-    torch.testing.assert_close(rbf(x[:12], x[12:]), rbf(x)[:12, 12:])

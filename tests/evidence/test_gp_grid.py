@@ -9,7 +9,7 @@ from torch import Tensor
 
 from dpdag.evidence.bge import BGeEvidence
 from dpdag.evidence.gp_grid import GridGPEvidence
-from dpdag.evidence.kernels import gp_evidence
+from dpdag.evidence.marginal import gp_evidence
 
 
 def table(rows: int = 60) -> Tensor:  # (rows, 3): 0 → 1, (0, 1) → 2

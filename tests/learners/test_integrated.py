@@ -12,11 +12,11 @@ import torch
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
 from dpdag.learners.choice import choose
-from dpdag.learners.families import INTEGRATED
+from dpdag.learners.families import CPU, INTEGRATED
 from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic
 
-MECHANISMS = ["gp", "additive", "linear", "auto"]
+MECHANISMS = ["gp", "network", "additive", "linear", "auto"]
 
 
 def table(rows: int = 200, seed: int = 0) -> pd.DataFrame:
@@ -126,7 +126,7 @@ def test_few_columns_get_the_posterior_over_all_graphs(mechanism: str, atol: flo
     X = table(60, seed=1).to_numpy()[:, :3]
     model = VIDPDAG(mechanism=mechanism, n_restarts=1, random_state=0).fit(X)
     z = torch.from_numpy((X - X.mean(0)) / X.std(0))
-    evidence = INTEGRATED[mechanism].evidence(z, "cpu")
+    evidence = INTEGRATED[mechanism].evidence(z, CPU)
     dags = all_dags(3).bool()  # (25, 3, 3)
     child = torch.arange(3).expand(len(dags), 3)
     score = evidence.log_evidence(child.flatten(), dags.mT.flatten(0, 1)).reshape(-1, 3).sum(-1)
@@ -211,7 +211,7 @@ def test_choice_sees_what_causes_do_only_together(kind: str) -> None:
     effect = effect + 0.3 * noise[:, 3]
     x = torch.stack([a, b, c, effect, torch.tanh(c + effect) + 0.3 * noise[:, 4]], -1)
     choice = choose((x - x.mean(0)) / x.std(0), Knowledge().resolve(5))
-    assert choice.mechanism == "gp"
+    assert choice.mechanism == ("network" if kind == "gate" else "gp")
     model = VIDPDAG(random_state=0, verbose=False).fit(x.numpy())
     causes = [1, 1, int(kind == "three"), 0, 0]
     assert model.adjacency_[:, 3].tolist() == causes
@@ -222,6 +222,18 @@ def test_skewed_columns_are_straightened() -> None:
     choice = choose((skewed - skewed.mean(0)) / skewed.std(0), Knowledge().resolve(4))
     assert choice.transform != "identity"
     assert "nats better" in choice.why
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_jumps_and_exclusive_or_point_the_right_way(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b, c, *noise = rng.normal(size=(5, 600))
+    either = np.sign(a) * np.sign(b) + 0.3 * noise[0]
+    gate = 2.0 * (either > 0) * (c > -0.5) + 0.2 * noise[1]
+    model = VIDPDAG(random_state=0, verbose=False).fit(np.stack([gate, a, b, c, either], axis=1))
+    assert model.mechanism_ == "network"
+    assert set(model.graph_.edges) == {(1, 4), (2, 4), (3, 0), (4, 0)}
+    np.testing.assert_array_equal(model.edge_probabilities_ > 0.5, model.adjacency_)
 
 
 @pytest.mark.slow

@@ -13,18 +13,20 @@ from ..ops.rows import varied
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
 from .bge import BGeEvidence
-from .families import Families, as_bits, parameter_bounds, start_parameters
-from .kernels import additions_score, column_features, gp_evidence, gp_evidence_and_gradient
+from .budget import TIME_BUDGET, affordable_rows, batch_bytes
+from .families import Families, as_bits
+from .kernels import KERNELS
+from .marginal import additions_score, column_features, gp_evidence, gp_evidence_and_gradient
 from .screened import ScreenedEvidence
 from .transforms import standardise
 
 __all__ = ["GPEvidence"]
 
-_SPREAD = (6.0, 40.0, 500.0)  # typical inverse curvature per row of log ℓ, log ρ and log τ
 _RISE = 25.0  # nats that finishing on all rows may add to parameters found on few
 _TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
+_ON_GPU = 64
 
 
 class GPEvidence(ScreenedEvidence):
@@ -32,7 +34,7 @@ class GPEvidence(ScreenedEvidence):
 
     .. math:: \max_{\ell, \rho, \tau}\; -\tfrac N2 \log \tfrac1N y^\top M^{-1} y
               - \tfrac12 \log|M| - \tfrac{|S|}{2} \log N, \qquad
-              M = K_\ell(x_S) + \tau\, x_S x_S^\top + \rho I
+              M = K_{\ell, \tau}(x_S) + \rho I
 
     with one length scale ℓ per parent; the last term is what integrating over them costs
     (Laplace, BIC). It is averaged with the evidence of a linear Gaussian mechanism, so that on
@@ -43,10 +45,12 @@ class GPEvidence(ScreenedEvidence):
 
     Arguments:
         x: Observations.
-        rows: Rows used at most, by default ``most_rows``; a seeded random subset is drawn beyond.
-            Time grows with the cube.
+        rows: Rows used at most; a seeded random subset is drawn beyond. By default as many as
+            ``seconds`` and the free memory allow.
+        seconds: What a search may take, roughly, on one CPU core or on the device.
         screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
-        linear: Add the linear kernel and the linear alternative; without, the RBF stands alone.
+        kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
+        linear: Add a linear kernel and the linear alternative; without, the RBF stands alone.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         random_state: Seed of the subsets.
@@ -64,14 +68,14 @@ class GPEvidence(ScreenedEvidence):
         True
     """
 
-    most_rows = 1500
-
     def __init__(
         self,
         x: Tensor,  # (N, n)
         *,
         rows: int | None = None,
+        seconds: float = TIME_BUDGET,
         screen_rows: int | None = None,
+        kernel: str = "rbf",
         linear: bool = True,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
@@ -79,14 +83,17 @@ class GPEvidence(ScreenedEvidence):
     ) -> None:
         if x.ndim != 2 or not len(x):
             raise ValueError(f"'x' must be a (rows, nodes) array with rows; got {tuple(x.shape)}.")
-        rows = self.most_rows if rows is None else rows
+        on_gpu = torch.device(device).type != "cpu"
+        self._chunk = _ON_GPU if on_gpu else _ON_ONE_CORE
+        if rows is None:
+            rows = self.affordable_rows(x.shape[1], seconds=seconds, device=device)
         generator = torch_generator(random_state, "gp rows")
         chosen = torch.randperm(len(x), generator=generator)[:rows]
         table, _ = standardise(varied(x, chosen).double().cpu())
-        on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
             screen_rows = rows if on_gpu else 300
         self.n_nodes = x.shape[1]
+        self.kernel = KERNELS[kernel]
         self.linear = linear
         self.lookahead = 32 if on_gpu else 1
         self._x = table.to(device, dtype)
@@ -94,9 +101,8 @@ class GPEvidence(ScreenedEvidence):
         self._screen_x = self._x[:screen_rows]
         variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
         self._empty = -self.n_rows / 2 * variance.log()  # (n,)
-        self._chunk = 64 if on_gpu else _ON_ONE_CORE
         require_memory(
-            6.0 * self._chunk * self.n_rows**2 * self._x.element_size(),
+            batch_bytes(self._chunk, self.n_rows) * self._x.element_size() / 4,
             what=f"A Gaussian process on {self.n_rows} rows",
             way_out="lower 'rows'",
             device=str(device),
@@ -105,6 +111,14 @@ class GPEvidence(ScreenedEvidence):
         self._known: dict[tuple[int, int], tuple[float, Tensor]] = {}
         self._singles: Tensor | None = None
         self._feature_cache: dict[int, Tensor] = {}
+
+    @staticmethod
+    def affordable_rows(
+        columns: int, *, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
+    ) -> int:
+        """Rows that a search of so many columns looks at, at most."""
+        batch = _ON_ONE_CORE if torch.device(device).type == "cpu" else _ON_GPU
+        return affordable_rows(columns, batch=batch, seconds=seconds, device=device)
 
     @property
     def n_rows(self) -> int:
@@ -136,7 +150,7 @@ class GPEvidence(ScreenedEvidence):
         values: dict[tuple[int, int], float] = {}
         for v, bits in keys:
             if not bits:
-                self._known[v, bits] = (float(self._empty[v]), start_parameters(0))
+                self._known[v, bits] = (float(self._empty[v]), self.kernel.start(0))
         first = {key: k for k, key in enumerate(keys) if key not in self._known}
         order = sorted(first.values(), key=lambda k: int(parents[k].sum()))
         for start in range(0, len(order), self._chunk):
@@ -161,8 +175,9 @@ class GPEvidence(ScreenedEvidence):
         width = int(size.max())
         families = Families.of(child, parents)
         point = torch.stack([self._warm(int(v), row, width) for v, row in zip(child, parents)])
-        spread = torch.tensor([_SPREAD[0]] * width + [*_SPREAD[1:]], dtype=torch.float64)
-        hessian = (torch.diag(spread) / self.n_rows).expand(len(child), -1, -1)
+        by_scale, *others = self.kernel.curvature
+        curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
+        hessian = (torch.diag(curvature) / self.n_rows).expand(len(child), -1, -1)
         if len(self._screen_x) < self.n_rows:
             scale = self.n_rows / len(self._screen_x)
             rough = self._ascend(
@@ -198,12 +213,14 @@ class GPEvidence(ScreenedEvidence):
     ) -> Ascent:
         def objective(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
             y, x = families.take(rows).columns(table)
-            return gp_evidence_and_gradient(y, x, parameters)
+            return gp_evidence_and_gradient(y, x, parameters, self.kernel)
 
         def value(rows: Tensor, parameters: Tensor) -> Tensor:
             return self._values(table, families.take(rows), parameters)
 
-        lower, upper = parameter_bounds(start.shape[-1] - 2, linear=self.linear)
+        lower, upper = self.kernel.bounds(start.shape[-1] - 2)
+        if not self.linear:
+            upper[-1] = lower[-1]
         return maximise(
             objective,
             start,
@@ -218,11 +235,11 @@ class GPEvidence(ScreenedEvidence):
 
     def _values(self, table: Tensor, families: Families, parameters: Tensor) -> Tensor:  # (b,)
         y, x = families.columns(table)
-        return gp_evidence(y.unsqueeze(-1), x, parameters)[:, 0]
+        return gp_evidence(y.unsqueeze(-1), x, parameters, self.kernel)[:, 0]
 
     def _warm(self, child: int, parents: Tensor, width: int) -> Tensor:  # (n,) bool -> (w + 2,)
         """Start parameters from the best known set with one parent more or less."""
-        start = start_parameters(width)
+        start = self.kernel.start(width)
         bits = as_bits(parents)
         near = [bits ^ (1 << j) for j in range(self.n_nodes)]
         known = [other for other in near if other and (child, other) in self._known]
@@ -281,18 +298,16 @@ class GPEvidence(ScreenedEvidence):
         for columns, values in zip(index.split(chunk), parameters.split(chunk)):
             x = table[:, columns.to(table.device)].movedim(0, 1)
             y = table[:, child, None].expand(len(x), -1, -1)
-            parts.append(gp_evidence(y, x, values)[:, 0])
+            parts.append(gp_evidence(y, x, values, self.kernel)[:, 0])
         return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.float64)
 
     def _all_singles(self) -> Tensor:  # (n, n) gain of each single parent for each child
         """One factor per parent and kernel serves all children."""
-        grid = torch.tensor(
-            [[1.4, 0.1, 1e-3], [1.4, 0.5, 1e-3], [2.0, 2.0, 1e-3]], dtype=torch.float64
-        ).log()
+        grid = torch.tensor(self.kernel.single, dtype=torch.float64).log()
         best = torch.full((self.n_nodes, self.n_nodes), -math.inf, dtype=torch.float64)
         for j in range(self.n_nodes):
             x = self._x[:, j, None].expand(len(grid), -1, -1)
-            values = gp_evidence(self._x.expand(len(grid), -1, -1), x, grid)
+            values = gp_evidence(self._x.expand(len(grid), -1, -1), x, grid, self.kernel)
             best[j] = values.amax(0)
         return (best - self._empty - self._price).fill_diagonal_(-math.inf)
 
@@ -302,7 +317,8 @@ class GPEvidence(ScreenedEvidence):
         parameters = self.kernel_parameters(child, parents)
         x = self._x[:, parents.to(self._x.device)]
         typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
-        return additions_score(self._x[:, child], x, parameters, self._features(typical))
+        features = self._features(typical)
+        return additions_score(self._x[:, child], x, parameters, features, self.kernel)
 
     def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
         return values - self._empty.numpy() < _WEAK * self.n_rows

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..seeding import torch_generator
 from .base import Evidence
 from .bge import BGeEvidence
-from .kernels import gp_evidence
+from .marginal import gp_evidence
 from .transforms import standardise
 
 __all__ = ["GridGPEvidence"]

@@ -1,21 +1,180 @@
-"""The log marginal likelihood of a Gaussian process and its gradient, batched."""
+"""Covariance functions of Gaussian processes: smooth curves, and infinitely wide networks."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = [
-    "additions_score",
-    "column_features",
-    "gp_evidence",
-    "gp_evidence_and_gradient",
-    "rbf",
-]
+from ..registry import Registry
 
-_FEATURES = 10  # per column in the score test
+__all__ = ["KERNELS", "Covariance", "Kernel", "NetworkKernel", "SmoothKernel", "rbf"]
+
+_NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe from 0.01
+
+
+class Covariance(NamedTuple):
+    """A kernel evaluated at all pairs of rows."""
+
+    matrix: Tensor  # (*, N, N)
+    core: Tensor  # (*, N, N) what its derivatives are made of
+    inputs: Tensor  # (*, N, d') the rows as the kernel sees them
+
+
+class Kernel(ABC):
+    """A covariance function with a length scale per column and one parameter more.
+
+    Columns that are zero change nothing, so tables of different widths share a batch by padding.
+
+    Attributes:
+        length_scale: Least, first and largest value, in standard deviations of a column.
+        extra: The same of the other parameter.
+        curvature: Typical inverse curvature per row of the logarithms of length scale, noise ratio
+            and other parameter, where optimisation begins.
+        single: Values of the three with which single columns are tried.
+    """
+
+    length_scale: ClassVar[tuple[float, float, float]]
+    extra: ClassVar[tuple[float, float, float]]
+    curvature: ClassVar[tuple[float, float, float]]
+    single: ClassVar[tuple[tuple[float, float, float], ...]]
+
+    @abstractmethod
+    def covariance(self, x: Tensor, scale: Tensor, extra: Tensor) -> Covariance:
+        """Of all pairs of rows of ``x`` (*, N, d), given ``scale`` (*, d) and ``extra`` (*, 1)."""
+
+    @abstractmethod
+    def slopes(self, pull: Tensor, at: Covariance, x: Tensor, extra: Tensor) -> Tensor:
+        """``(pull * derivative).sum() / 2`` for the logarithm of every parameter.
+
+        Arguments:
+            pull: (*, N, N) symmetric; overwritten.
+
+        Returns:
+            (*, d + 1), the other parameter last.
+        """
+
+    @abstractmethod
+    def modulated(self, at: Covariance) -> Tensor:  # -> (*, N, N)
+        """The part that other columns may multiply."""
+
+    @abstractmethod
+    def between(self, x: Tensor, other: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
+        """Of the rows of ``x`` (*, N, d) with those of ``other`` (*, M, d)."""
+
+    @abstractmethod
+    def own(self, x: Tensor, scale: Tensor, extra: Tensor) -> Tensor:  # (*, N, d) -> (*, N)
+        """Of every row with itself."""
+
+    def start(self, width: int) -> Tensor:  # (w + 2,)
+        """Logarithms of the length scales, of the noise ratio and of the other one to start from.
+
+        Example:
+            >>> SmoothKernel().start(1).exp()
+            tensor([1.4000, 0.2500, 0.0100], dtype=torch.float64)
+        """
+        return self._level(1, width)
+
+    def bounds(self, width: int) -> tuple[Tensor, Tensor]:  # (w + 2,), (w + 2,)
+        """The range of these logarithms."""
+        return self._level(0, width), self._level(2, width)
+
+    def _level(self, k: int, width: int) -> Tensor:
+        values = [self.length_scale[k]] * width + [_NOISE[k], self.extra[k]]
+        return torch.tensor(values, dtype=torch.float64).log()
+
+
+KERNELS: Registry[Kernel] = Registry("kernel")
+
+
+class SmoothKernel(Kernel):
+    r"""Smooth functions of all parents jointly, with a straight part of their own.
+
+    .. math:: K_{ab} = \exp\bigl(-\tfrac12 \textstyle\sum_i (x_{ai} - x_{bi})^2 / \ell_i^2\bigr)
+              + \tau\, x_a^\top x_b
+    """
+
+    length_scale = (0.3, 1.4, 20.0)
+    extra = (1e-3, 0.01, 64.0)
+    curvature = (6.0, 40.0, 500.0)
+    single = ((1.4, 0.1, 1e-3), (1.4, 0.5, 1e-3), (2.0, 2.0, 1e-3))
+
+    def covariance(self, x: Tensor, scale: Tensor, extra: Tensor) -> Covariance:
+        z = x / scale.unsqueeze(-2)
+        smooth = rbf(z)
+        matrix = torch.baddbmm(
+            smooth.reshape(-1, *smooth.shape[-2:]),
+            (x * extra.unsqueeze(-2)).reshape(-1, *x.shape[-2:]),
+            x.mT.reshape(-1, x.shape[-1], x.shape[-2]),
+        ).reshape(smooth.shape)
+        return Covariance(matrix, smooth, z)
+
+    def slopes(self, pull: Tensor, at: Covariance, x: Tensor, extra: Tensor) -> Tensor:
+        z = at.inputs
+        straight = extra / 2 * (x * (pull @ x)).sum((-2, -1)).unsqueeze(-1)
+        weighted = pull.mul_(at.core)
+        scale = (weighted.sum(-1).unsqueeze(-1) * z * z).sum(-2) - (z * (weighted @ z)).sum(-2)
+        return torch.cat([scale, straight], -1)
+
+    def modulated(self, at: Covariance) -> Tensor:
+        return at.core
+
+    def between(self, x: Tensor, other: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
+        smooth = rbf(x / scale.unsqueeze(-2), other / scale.unsqueeze(-2))
+        return smooth + (x * extra.unsqueeze(-2)) @ other.mT
+
+    def own(self, x: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
+        return 1 + extra * x.square().sum(-1)
+
+
+class NetworkKernel(Kernel):
+    r"""Infinitely wide networks of one hidden layer, their weights integrated out.
+
+    .. math:: K_{ab} = \tfrac2\pi \arcsin \frac{2 s_{ab}}{\sqrt{(1 + 2 s_{aa})(1 + 2 s_{bb})}},
+              \qquad s_{ab} = \beta + \textstyle\sum_i x_{ai} x_{bi} / \ell_i^2
+
+    Hidden units are sigmoids with Gaussian weights of variance :math:`1 / \ell_i^2` and biases of
+    variance β. Short length scales make steps, which smooth kernels cannot follow; long ones
+    make straight lines.
+
+    Reference:
+        Williams, *Computation with Infinite Neural Networks* (1998).
+    """
+
+    length_scale = (0.03, 0.3, 20.0)
+    extra = (1e-2, 10.0, 1e3)
+    curvature = (30.0, 40.0, 100.0)
+    single = ((0.1, 0.1, 100.0), (0.4, 0.5, 5.0), (2.0, 2.0, 1.0))
+
+    def covariance(self, x: Tensor, scale: Tensor, extra: Tensor) -> Covariance:
+        q = _directions(x, scale, extra)
+        sine = 2 * q @ q.mT
+        return Covariance(sine.asin().mul_(2 / math.pi), sine, q)
+
+    def slopes(self, pull: Tensor, at: Covariance, x: Tensor, extra: Tensor) -> Tensor:
+        q = at.inputs
+        weighted = pull.mul_((1 - at.core.square()).rsqrt_()).mul_(2 / math.pi)
+        around = (weighted * at.core).sum(-1).unsqueeze(-1)
+        variance = (q * (weighted @ q)).sum(-2) - (around * q * q).sum(-2)
+        return torch.cat([-2 * variance[..., :-1], variance[..., -1:]], -1)
+
+    def modulated(self, at: Covariance) -> Tensor:
+        return at.core.asin().mul_(2 / math.pi)
+
+    def between(self, x: Tensor, other: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
+        sine = 2 * _directions(x, scale, extra) @ _directions(other, scale, extra).mT
+        return sine.asin().mul_(2 / math.pi)
+
+    def own(self, x: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
+        sine = 2 * _directions(x, scale, extra).square().sum(-1)
+        return sine.asin().mul_(2 / math.pi)
+
+
+KERNELS.register("rbf")(SmoothKernel())
+KERNELS.register("network")(NetworkKernel())
 
 
 def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, d) -> (*, N, M)
@@ -42,115 +201,8 @@ def _half_square(z: Tensor) -> Tensor:  # (*, N, d) -> (*, N, 1)
     return (z * z).sum(-1, keepdim=True) / -2
 
 
-def gp_evidence(
-    y: Tensor,  # (*, N, c)
-    x: Tensor,  # (*, N, d)
-    parameters: Tensor,  # (*, d + 2)
-) -> Tensor:  # (*, c) float64
-    r"""Log evidence of the columns of ``y`` under a GP over ``x``, amplitude profiled out.
-
-    .. math:: -\tfrac{N}{2} \log \tfrac1N y^\top M^{-1} y - \tfrac12 \log |M|, \qquad
-              M = K_\ell + \tau x x^\top + \rho I
-
-    up to the constant :math:`-\tfrac N2 (1 + \log 2\pi)`. The kernel is an RBF with one length
-    scale per parent plus a linear one. Columns of ``x`` that are zero change nothing, so parent
-    sets of different sizes share a batch by padding.
-
-    Arguments:
-        parameters: Logarithms of the d length scales, of the noise ratio ρ and of the linear
-            weight τ.
-
-    Reference:
-        Rasmussen and Williams, *Gaussian Processes for Machine Learning* (2006), section 5.4.
-    """
-    factor, _, _ = _factor(x, parameters)
-    white = torch.linalg.solve_triangular(factor, y, upper=False)
-    return _evidence(factor, white)
-
-
-def gp_evidence_and_gradient(
-    y: Tensor,  # (*, N)
-    x: Tensor,  # (*, N, d)
-    parameters: Tensor,  # (*, d + 2)
-) -> tuple[Tensor, Tensor]:  # (*), (*, d + 2) float64
-    r"""The evidence of one child per parent set, with its gradient in ``parameters``.
-
-    .. math:: \partial_\theta = \tfrac12 \sum_{ab} G_{ab} \, \partial_\theta M_{ab}, \qquad
-              G = \frac{\alpha \alpha^\top}{s^2} - M^{-1}, \quad \alpha = M^{-1} y
-    """
-    value, kernel, pull, z = _pull(y, x, parameters)
-    noise = parameters[..., -2].exp()
-    linear = parameters[..., -1].exp()
-    by_noise = noise / 2 * pull.diagonal(dim1=-2, dim2=-1).double().sum(-1).cpu()
-    by_linear = linear / 2 * (x * (pull @ x)).sum((-2, -1)).double().cpu()
-    weighted = pull.mul_(kernel)
-    squares = (weighted.sum(-1).unsqueeze(-1) * z * z).sum(-2) - (z * (weighted @ z)).sum(-2)
-    by_scale = squares.double().cpu()
-    return value, torch.cat([by_scale, by_noise.unsqueeze(-1), by_linear.unsqueeze(-1)], -1)
-
-
-def additions_score(
-    y: Tensor,  # (N,)
-    x: Tensor,  # (N, d)
-    parameters: Tensor,  # (d + 2,)
-    features: Tensor,  # (N, n, r)
-) -> Tensor:  # (n,)
-    r"""First-order gain of letting each candidate modulate the kernel, all rows, one inverse.
-
-    .. math:: \partial_\theta \log p \,\big|_{\theta=0} \quad \text{for} \quad
-              K_\theta = (1 - \theta) K + \theta\, K \circ \Phi_j \Phi_j^\top
-
-    Arguments:
-        features: Per candidate, r features Φ whose products approximate its own kernel.
-    """
-    _, kernel, pull, _ = _pull(y, x, parameters)
-    weighted = pull.mul_(kernel)
-    rows, n, r = features.shape
-    moved = (weighted @ features.reshape(rows, n * r)).reshape(rows, n, r)
-    return ((features * moved).sum((0, 2)) - weighted.sum()).double().cpu() / 2
-
-
-def column_features(x: Tensor) -> Tensor:  # (N, n) -> (N, n, r)
-    """Nyström features of every column's own unit-length kernel, from its quantiles."""
-    quantiles = torch.linspace(0.005, 0.995, _FEATURES).to(x)
-    centre = torch.quantile(x, quantiles, dim=0).T.unsqueeze(-1)  # (n, r, 1)
-    inner = torch.exp(-(centre - centre.mT).square() / 2)
-    inner = inner + 1e-3 * torch.eye(_FEATURES).to(inner)
-    outer = torch.exp(-(centre - x.T.unsqueeze(-2)).square() / 2)
-    white = torch.linalg.solve_triangular(torch.linalg.cholesky(inner), outer, upper=False)
-    return white.permute(2, 0, 1).contiguous()
-
-
-def _factor(x: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Cholesky factor of M, the RBF kernel alone and the scaled inputs."""
-    scale, noise, linear = parameters.to(x).exp().split([x.shape[-1], 1, 1], -1)
-    z = x / scale.unsqueeze(-2)
-    kernel = rbf(z)
-    matrix = torch.baddbmm(
-        kernel.reshape(-1, *kernel.shape[-2:]),
-        (x * linear.unsqueeze(-2)).reshape(-1, *x.shape[-2:]),
-        x.mT.reshape(-1, x.shape[-1], x.shape[-2]),
-    ).reshape(kernel.shape)
-    matrix.diagonal(dim1=-2, dim2=-1).add_(noise)
-    factor, failed = torch.linalg.cholesky_ex(matrix)
-    if bool(failed.any()):
-        factor = torch.where((failed > 0)[..., None, None], math.nan, factor)
-    return factor, kernel, z
-
-
-def _evidence(factor: Tensor, white: Tensor) -> Tensor:  # (*, N, N), (*, N, c) -> (*, c)
-    variance = white.double().square().mean(-2)
-    half_logdet = factor.diagonal(dim1=-2, dim2=-1).double().log().sum(-1, keepdim=True)
-    value = -factor.shape[-1] / 2 * variance.log() - half_logdet
-    return value.nan_to_num(nan=-math.inf).cpu()
-
-
-def _pull(y: Tensor, x: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Evidence, RBF kernel, the matrix G of the gradient and the scaled inputs."""
-    factor, kernel, z = _factor(x, parameters)
-    white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
-    value = _evidence(factor, white)[..., 0]
-    inverse = torch.cholesky_inverse(factor)
-    alpha = inverse @ y.unsqueeze(-1)
-    variance = white.square().mean(-2, keepdim=True)
-    return value, kernel, (alpha / variance) @ alpha.mT - inverse, z
+def _directions(x: Tensor, scale: Tensor, extra: Tensor) -> Tensor:  # (*, N, d) -> (*, N, d + 1)
+    r"""Rows with their bias, shortened so that twice their products are sines."""
+    bias = extra.sqrt().unsqueeze(-2).expand(*x.shape[:-1], 1)
+    u = torch.cat([x / scale.unsqueeze(-2), bias], -1)
+    return u * (1 + 2 * u.square().sum(-1, keepdim=True)).rsqrt()

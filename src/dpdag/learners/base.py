@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -42,12 +42,15 @@ class Solution:
     Attributes:
         edge_scores: (n, n) larger = more certain.
         adjacency: (n, n) bool, a DAG.
+        fit: From (rows, n) columns and an (n, n) adjacency, the functions on that graph; called
+            once, after pruning.
         order: (n,) nodes, causes first; from ``adjacency`` when None.
         history: Rows of the training curve.
     """
 
     edge_scores: Tensor
     adjacency: Tensor
+    fit: Callable[[Tensor, Tensor], Mechanisms]
     order: Tensor | None = None
     history: Sequence[Mapping[str, Any]] = ()
 
@@ -55,8 +58,7 @@ class Solution:
 class DAGLearner(GraphExports, BaseEstimator, ABC):
     r"""A scikit-learn estimator that learns a DAG.
 
-    A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`, and
-    :meth:`_mechanisms` where the functions it learned should answer questions. It may have the
+    A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`. It may have the
     parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
 
     Answers about a DataFrame are DataFrames, with its columns in its order but for those that were
@@ -87,10 +89,6 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     @abstractmethod
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
         """Solve for the graph; every constraint must hold in what comes back."""
-
-    @abstractmethod
-    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> Mechanisms:  # (rows, n), (n, n) bool
-        """The functions on the final graph; called once, after :meth:`_learn` and pruning."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
@@ -219,7 +217,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
             prune(x.numpy(), solution.adjacency.numpy(), alpha=alpha, keep=constraints.required)
         ).bool()
         scores = _rank_first(solution.edge_scores, kept)
-        return Solution(scores, kept, solution.order, solution.history)
+        return replace(solution, edge_scores=scores, adjacency=kept)
 
     def _finish(self, x: Tensor, solution: Solution) -> None:
         """Set every fitted attribute."""
@@ -231,7 +229,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.history_ = pd.DataFrame(solution.history)
         values = x * torch.from_numpy(self.scale_) + torch.from_numpy(self.location_)
         x = x if self.columns_ is None else self.columns_(x)
-        mechanisms = self._mechanisms(x, adjacency)
+        mechanisms = solution.fit(x, adjacency)
         categories = Categories.named(self._names(x.shape[1]), values, x)
         self.model_ = StructuralModel.of_data(x, adjacency, mechanisms, categories)
 

@@ -95,13 +95,15 @@ class CAM(DAGLearner):
         evidence = AdditiveEvidence(x, n_functions=self.n_functions)
         if not self.n_bootstrap:
             found = self._search(evidence, constraints)
-            return Solution(found.edge_scores, found.adjacency, found.order, found.history)
+            return Solution(
+                found.edge_scores, found.adjacency, self._functions, found.order, found.history
+            )
         bag = self._bag(x, constraints)
         self.edge_stability_ = bag.adjacency.double().mean(0).numpy()
         order = consensus_order(bag, before=constraints.before)
         ordered = constraints.allowed & _earlier(order)
         found = self._search(evidence, replace(constraints, allowed=ordered))
-        return Solution(mean_scores(bag), found.adjacency, order, found.history)
+        return Solution(mean_scores(bag), found.adjacency, self._functions, order, found.history)
 
     def _bag(self, x: Tensor, constraints: Constraints) -> SearchResult:  # (rows, n)
         """Search all resamples, as many at once as memory allows."""
@@ -123,7 +125,7 @@ class CAM(DAGLearner):
             penalty=self.penalty,
         )
 
-    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> AdditiveMechanisms:
+    def _functions(self, x: Tensor, adjacency: Tensor) -> AdditiveMechanisms:
         return fit_additive(x, adjacency, n_functions=self.n_functions)
 
 

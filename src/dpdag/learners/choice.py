@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
 from ..distributions import Constraints
 from ..evidence.additive import AdditiveEvidence
 from ..evidence.gp import GPEvidence
+from ..evidence.kernels import KERNELS
 from ..evidence.transforms import TRANSFORMS, Transformed, transform
 from ..ops.rows import spaced
 from ..search import greedy
 from ..search.lazy import lazy_search
-from .comparison import Candidate, compare, together
-from .families import INTEGRATED, graph_evidence
+from .comparison import Candidate, compare, some, together
+from .families import CPU, INTEGRATED, PROCESSES, Resources, graph_evidence
 
 __all__ = ["Choice", "choose"]
 
@@ -23,11 +24,9 @@ _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be
 _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
 _JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
-_SAMPLED = 12  # columns on which transformations are compared with Gaussian processes
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """The family and the transformation of columns that the evidence prefers, and why."""
 
     mechanism: str
@@ -40,6 +39,7 @@ def choose(
     constraints: Constraints,
     *,
     any_noise: bool = True,
+    resources: Resources = CPU,
 ) -> Choice:
     r"""Compare mechanisms and transformations of all columns by their evidence.
 
@@ -54,50 +54,64 @@ def choose(
 
     Arguments:
         any_noise: Whether noise may have another shape than the Gaussian one.
+        resources: What comparisons of Gaussian processes may use.
     """
-    plain = transform(x, "identity")
-    graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
-    worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
-    price = 0.5 * math.log(len(x)) * int(graph.any(0).sum())  # a parameter per child
-    best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
-    # Interactions are invisible to additive models: Gaussian processes must agree.
     few = x.shape[1] <= _GP_NODES
-    if few and best != "identity" and _joint(transform(x, best), graph) <= _joint(plain, graph):
-        best = "identity"
-    if best != "identity":
-        plain = transform(x, best)
-        graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
-    reason = _called(best)
-    if best != "identity":
-        reason += f" ({worth[best] - worth['identity']:.0f} nats better)"
-    rows = spaced(plain.z, _COMPARED_ROWS)
-    names = ["linear", "additive", *(["gp"] if few else [])]
+    on, reason, graph = _columns(x, constraints, resources, agreed=few)
+    most = min(_COMPARED_ROWS, INTEGRATED["gp"].most_rows(x.shape[1], resources))
+    rows = spaced(transform(x, on).z, most)
+    names = ["linear", "additive", *(PROCESSES if few else [])]
     names += ["free-noise", "location-scale"] if few and any_noise else []
-    families = compare(names, rows, graph)
+    families = compare(names, rows, graph, resources)
     winner = max(families, key=lambda name: families[name])
-    if "free-noise" in families and winner not in ("additive", "gp"):
+    if "free-noise" in families and winner not in ("additive", *PROCESSES):
         # Where directions are wrong, noise looks Gaussian that is not, and its size seems to vary:
         # its shape must have had its say.
-        free = INTEGRATED["free-noise"].evidence(rows, "cpu")
+        free = INTEGRATED["free-noise"].evidence(rows, resources)
         graph = lazy_search(free, start=graph, constraints=constraints).adjacency
-        families = compare(names, rows, graph)
+        families = compare(names, rows, graph, resources)
         winner = max(families, key=lambda name: families[name])
     others = ", ".join(
         f"{families[winner] - value:.0f} nats over {name}"
         for name, value in families.items()
         if name != winner
     )
-    if (winner, best) != ("gp", "identity") and x.shape[1] <= _JOINT_NODES:
-        joint = together(spaced(x, _FEW_ROWS), Candidate(winner, best, graph), constraints)
-        if joint.pays and (winner, best) != ("gp", joint.transform):
+    seen = winner in PROCESSES and on == "identity"
+    if not seen and x.shape[1] <= _JOINT_NODES:
+        joint = together(spaced(x, _FEW_ROWS), Candidate(winner, on, graph), constraints)
+        if joint.pays and (winner, on) != (joint.mechanism, joint.transform):
             reason = f"{_called(joint.transform)}, for what causes do together"
-            others = f"{joint.gain:.0f} nats over {winner} on {_called(best)}"
-            winner, best = "gp", joint.transform
-    if len(x) > (most := INTEGRATED[winner].most_rows):
-        others += f"; the graph is sought on {most} of {len(x)} rows"
+            others = f"{joint.gain:.0f} nats over {winner} on {_called(on)}"
+            winner, on = joint.mechanism, joint.transform
     if not few:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
-    return Choice(winner, best, f"{winner} mechanisms on {reason}: {others}")
+    return Choice(winner, on, f"{winner} mechanisms on {reason}: {others}")
+
+
+def _columns(
+    x: Tensor, constraints: Constraints, resources: Resources, *, agreed: bool
+) -> tuple[str, str, Tensor]:
+    """The transformation that additive mechanisms prefer, why, and an additive graph on it.
+
+    Arguments:
+        agreed: Whether Gaussian processes must prefer it too: interactions are invisible to sums.
+    """
+    plain = transform(x, "identity")
+    graph = greedy(AdditiveEvidence(plain.z), constraints=constraints).adjacency
+    worth = {name: _total(transform(x, name), graph) for name in TRANSFORMS}
+    price = 0.5 * math.log(len(x)) * int(graph.any(0).sum())  # a parameter per child
+    best = max(worth, key=lambda name: worth[name] - (price if name != "identity" else 0.0))
+    changed = best != "identity"
+    if changed and agreed:
+        after, before = (
+            _joint(columns, graph, resources) for columns in (transform(x, best), plain)
+        )
+        changed = after > before
+    if not changed:
+        return "identity", _called("identity"), graph
+    graph = greedy(AdditiveEvidence(transform(x, best).z), constraints=constraints).adjacency
+    gain = worth[best] - worth["identity"]
+    return best, f"{_called(best)} ({gain:.0f} nats better)", graph
 
 
 def _total(columns: Transformed, graph: Tensor) -> float:
@@ -107,14 +121,15 @@ def _total(columns: Transformed, graph: Tensor) -> float:
     return float((values + columns.log_jacobian)[children].sum())
 
 
-def _joint(columns: Transformed, graph: Tensor) -> float:
-    """Density of a sample of the children given their parents, under Gaussian processes."""
-    children = graph.any(0).nonzero()[:, 0]
-    nodes = children[:: max(1, len(children) // _SAMPLED)]
-    evidence = GPEvidence(columns.z, rows=_FEW_ROWS)
-    values = evidence.log_evidence(nodes, graph.T[nodes])
-    share = evidence.n_rows / len(columns.z)
-    return float(values.sum() + share * columns.log_jacobian[nodes].sum())
+def _joint(columns: Transformed, graph: Tensor, resources: Resources) -> float:
+    """Density of some children given their parents, under the better kind of process."""
+    nodes = some(graph.any(0))
+    best = -math.inf
+    for kernel in KERNELS:
+        evidence = GPEvidence(columns.z, rows=_FEW_ROWS, kernel=kernel, device=resources.device)
+        best = max(best, float(evidence.log_evidence(nodes, graph.T[nodes]).sum()))
+    share = min(1.0, _FEW_ROWS / len(columns.z))
+    return best + share * float(columns.log_jacobian[nodes].sum())
 
 
 def _called(transformation: str) -> str:

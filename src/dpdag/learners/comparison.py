@@ -18,9 +18,9 @@ from ..evidence.linear import LinearEvidence
 from ..evidence.transforms import Transformed, transform
 from ..ops.rows import spaced
 from ..search.lazy import lazy_search
-from .families import INTEGRATED
+from .families import CPU, INTEGRATED, PROCESSES, Resources
 
-__all__ = ["Candidate", "Together", "compare", "together"]
+__all__ = ["Candidate", "Together", "compare", "some", "together"]
 
 _SEARCH_ROWS = 200  # for a quick graph of Gaussian processes
 _EDGE = math.log(9)  # nats an edge costs there
@@ -37,13 +37,14 @@ class Candidate(NamedTuple):
 
 
 class Together(NamedTuple):
-    """What Gaussian processes gain over another candidate, and on which columns.
+    """What a kind of Gaussian processes gains over another candidate, and on which columns.
 
     Attributes:
         pays: Whether that is more than a parameter per column would gain by chance.
     """
 
     gain: float
+    mechanism: str
     transform: str
     pays: bool
 
@@ -56,16 +57,19 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     columns = transform(x, rival.transform)
     climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
     own = climb(GPEvidence(x, rows=_SEARCH_ROWS)).adjacency
-    names = dict.fromkeys(("identity", rival.transform))
-    worth = {name: _worth("gp", transform(x, name), own) for name in names}
-    best = max(worth, key=lambda name: worth[name])
+    worth = {
+        (kind, name): _worth(kind, transform(x, name), own)
+        for kind in PROCESSES
+        for name in dict.fromkeys(("identity", rival.transform))
+    }
+    best = max(worth, key=lambda key: worth[key])
     gain = worth[best] - _worth(rival.mechanism, columns, rival.graph)
     if gain > 0:
-        rows = _SEARCH_ROWS if rival.mechanism == "gp" else len(x)
-        evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows), "cpu")
+        rows = _SEARCH_ROWS if rival.mechanism in PROCESSES else len(x)
+        evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows), CPU)
         mended = climb(evidence, start=rival.graph).adjacency
         gain = worth[best] - _worth(rival.mechanism, columns, mended)
-    return Together(gain, best, pays=gain > 0.5 * math.log(len(x)) * x.shape[1])
+    return Together(gain, *best, pays=gain > 0.5 * math.log(len(x)) * x.shape[1])
 
 
 def _worth(mechanism: str, columns: Transformed, graph: Tensor) -> float:
@@ -79,15 +83,27 @@ def compare(
     families: Iterable[str],
     x: Tensor,  # (rows, n)
     graph: Tensor,  # (n, n) bool
+    resources: Resources = CPU,
 ) -> dict[str, float]:
     """What each family explains of a dozen children and as large a share of the roots.
 
     All on the same rows, though some could use more.
     """
-    children, roots = (part.nonzero()[:, 0] for part in (graph.any(0), ~graph.any(0)))
-    step = max(1, len(children) // _SAMPLED)
-    nodes = torch.cat([children[::step][:_SAMPLED], roots[::step]])
-    return {name: _explained(name, x, graph, nodes) for name in families}
+    children = graph.any(0)
+    step = max(1, int(children.sum()) // _SAMPLED)
+    nodes = torch.cat([some(children), (~children).nonzero()[::step, 0]])
+    return {name: _explained(name, x, graph, nodes, resources) for name in families}
+
+
+def some(which: Tensor) -> Tensor:  # (n,) bool -> (at most a dozen,)
+    """A dozen nodes of those that are true, spread evenly.
+
+    Example:
+        >>> some(torch.arange(40) % 2 == 0)
+        tensor([ 0,  2,  4,  6,  8, 10, 12, 14, 16, 18, 20, 22])
+    """
+    nodes = which.nonzero()[:, 0]
+    return nodes[:: max(1, len(nodes) // _SAMPLED)][:_SAMPLED]
 
 
 def _explained(
@@ -95,6 +111,7 @@ def _explained(
     x: Tensor,  # (rows, n)
     graph: Tensor,  # (n, n) bool
     nodes: Tensor,  # (k,)
+    resources: Resources = CPU,
 ) -> float:
     """Evidence of some nodes given their parents, beyond that of Gaussian noise alone.
 
@@ -110,7 +127,7 @@ def _explained(
         return float((value - alone).sum())
 
     family = INTEGRATED[mechanism]
-    evidence = family.evidence(x, "cpu")
+    evidence = family.evidence(x, resources)
     value = gain(evidence, evidence if family.gaussian else AdditiveEvidence(x))
     if mechanism == "linear":
         # BGe expects noise of some size and undersells nearly exact relations; curves that win

@@ -106,6 +106,7 @@ class ExactPosterior(DAGLearner):
         return Solution(
             found.edge_probabilities,
             found.best.adjacency,
+            self._functions,
             found.best.order,
             history=[{"log_score": found.best.log_score}],
         )
@@ -128,7 +129,7 @@ class ExactPosterior(DAGLearner):
             f"Known: {', '.join(_MECHANISMS)}."
         )
 
-    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
+    def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
         if self.mechanism == "gp":
             return fit_gp(x, adjacency, rows=self.rows)
         if self.mechanism == "location-scale":

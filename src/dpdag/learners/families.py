@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from ..distributions import Constraints
 from ..evidence.additive import AdditiveEvidence
 from ..evidence.base import CachedEvidence, Evidence
 from ..evidence.bge import BGeEvidence
+from ..evidence.budget import TIME_BUDGET
 from ..evidence.free_noise import FreeNoiseEvidence
 from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
@@ -24,12 +26,23 @@ from ..search import greedy
 from ..search.iterated import iterated_search, neighbourhood
 from ..search.lazy import LazyResult, lazy_search
 
-__all__ = ["INTEGRATED", "Family", "graph_evidence"]
+__all__ = ["CPU", "INTEGRATED", "PROCESSES", "Family", "Resources", "graph_evidence"]
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _FREE_ROWS = 3000  # that evidences with noise of any shape use at most
 
+Fit = Callable[[Tensor, Tensor, Evidence | None], Mechanisms]
 Search = Callable[[Tensor, ScreenedEvidence, Constraints, float], LazyResult]
+
+
+class Resources(NamedTuple):
+    """What a search may use: a device, and seconds of one with Gaussian processes."""
+
+    device: str = "cpu"
+    seconds: float = TIME_BUDGET
+
+
+CPU = Resources()
 
 
 @dataclass(frozen=True)
@@ -37,20 +50,21 @@ class Family:
     """A kind of mechanism whose functions can be integrated out.
 
     Attributes:
-        evidence: From (rows, n) columns and a device, the evidence of parent sets.
-        fit: From columns and an (n, n) adjacency, the functions on that graph.
+        evidence: From (rows, n) columns and resources, the evidence of parent sets.
+        fit: From columns, an (n, n) adjacency and the evidence if there is one, the functions on
+            that graph.
         search: From columns, evidence, constraints and the penalty of an edge, a good graph.
         exact_nodes: Up to how many columns the posterior is over all graphs.
         gaussian: Whether noise is taken to be Gaussian, so that other residuals speak against it.
-        most_rows: How many rows the evidence looks at.
+        most_rows: From the number of columns and resources, how many rows the evidence looks at.
     """
 
-    evidence: Callable[[Tensor, str], ScreenedEvidence]
-    fit: Callable[[Tensor, Tensor], Mechanisms]
+    evidence: Callable[[Tensor, Resources], ScreenedEvidence]
+    fit: Fit
     search: Search
     exact_nodes: int = 10
     gaussian: bool = True
-    most_rows: float = math.inf
+    most_rows: Callable[[int, Resources], float] = lambda n, resources: math.inf
 
 
 def _lazily(
@@ -85,7 +99,7 @@ def _from_gaussian_noise(
     graph = greedy(curved, constraints=constraints).adjacency
     bent = graph_evidence(curved, graph).sum() > graph_evidence(straight, graph).sum()
     family = INTEGRATED["additive" if bent else "linear"]
-    start = family.search(x, family.evidence(x, "cpu"), constraints, penalty).adjacency
+    start = family.search(x, family.evidence(x, CPU), constraints, penalty).adjacency
     if x.shape[1] > _LAZY_NODES:
         return lazy_search(evidence, edge_penalty=penalty, constraints=constraints, start=start)
     return iterated_search(
@@ -117,48 +131,66 @@ def _greedily(
     )
 
 
-def _free(scaled: bool) -> Callable[[Tensor, str], ScreenedEvidence]:
-    def evidence(x: Tensor, device: str) -> ScreenedEvidence:
+def _process(kernel: str) -> Family:
+    """Gaussian processes over all parents jointly."""
+
+    def evidence(x: Tensor, resources: Resources) -> ScreenedEvidence:
+        return GPEvidence(x, kernel=kernel, device=resources.device, seconds=resources.seconds)
+
+    def fit(x: Tensor, graph: Tensor, known: Evidence | None) -> Mechanisms:
+        own = known if isinstance(known, GPEvidence) else None
+        return fit_gp(x, graph, evidence=own, kernel=kernel)
+
+    def most_rows(n: int, resources: Resources) -> float:
+        return GPEvidence.affordable_rows(n, seconds=resources.seconds, device=resources.device)
+
+    return Family(evidence, fit, _lazily, exact_nodes=5, most_rows=most_rows)
+
+
+def _direct(
+    evidence: Callable[[Tensor], Evidence],
+    fit: Callable[[Tensor, Tensor], Mechanisms],
+    search: Search,
+) -> Family:
+    """An evidence that is cheap on all rows."""
+    return Family(lambda x, resources: ExactScreen(evidence(x)), _alone(fit), search)
+
+
+def _free(*, scaled: bool) -> Family:
+    """Noise of any shape."""
+
+    def evidence(x: Tensor, resources: Resources) -> ScreenedEvidence:
         inner = FreeNoiseEvidence(spaced(x, _FREE_ROWS), scaled=scaled)
         return ExactScreen(CachedEvidence(inner), complete=True)
 
-    return evidence
+    return Family(
+        evidence,
+        _alone(fit_location_scale if scaled else fit_additive),
+        _from_gaussian_noise,
+        gaussian=False,
+        most_rows=lambda n, resources: _FREE_ROWS,
+    )
+
+
+def _alone(fit: Callable[[Tensor, Tensor], Mechanisms]) -> Fit:
+    """Functions that need nothing from an evidence."""
+
+    def fitted(x: Tensor, graph: Tensor, known: Evidence | None) -> Mechanisms:
+        return fit(x, graph)
+
+    return fitted
 
 
 INTEGRATED: Registry[Family] = Registry("mechanism")
-INTEGRATED.register("gp")(
-    Family(
-        lambda x, device: GPEvidence(x, device=device),
-        fit_gp,
-        _lazily,
-        exact_nodes=5,
-        most_rows=GPEvidence.most_rows,
-    )
-)
-INTEGRATED.register("additive")(
-    Family(lambda x, device: ExactScreen(AdditiveEvidence(x)), fit_additive, _additively)
-)
+PROCESSES = {"gp": "rbf", "network": "network"}  # families of Gaussian processes: their kernels
+for _name, _kernel in PROCESSES.items():
+    INTEGRATED.register(_name)(_process(_kernel))
+INTEGRATED.register("additive")(_direct(AdditiveEvidence, fit_additive, _additively))
 INTEGRATED.register("linear")(
-    Family(lambda x, device: ExactScreen(CachedEvidence(BGeEvidence(x))), fit_linear, _linearly)
+    _direct(lambda x: CachedEvidence(BGeEvidence(x)), fit_linear, _linearly)
 )
-INTEGRATED.register("free-noise")(
-    Family(
-        _free(scaled=False),
-        fit_additive,
-        _from_gaussian_noise,
-        gaussian=False,
-        most_rows=_FREE_ROWS,
-    )
-)
-INTEGRATED.register("location-scale")(
-    Family(
-        _free(scaled=True),
-        fit_location_scale,
-        _from_gaussian_noise,
-        gaussian=False,
-        most_rows=_FREE_ROWS,
-    )
-)
+INTEGRATED.register("free-noise")(_free(scaled=False))
+INTEGRATED.register("location-scale")(_free(scaled=True))
 
 
 def graph_evidence(evidence: Evidence, graph: Tensor) -> Tensor:  # (n, n) bool -> (n,)

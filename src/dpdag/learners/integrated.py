@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
-from ..evidence.gp import GPEvidence
+from ..evidence.base import Evidence
+from ..evidence.budget import search_seconds
 from ..evidence.transforms import standardise
 from ..ops.graphs import reachability
 from ..ops.shape import negentropy
@@ -19,9 +21,11 @@ from ..search.enumerated import likely_graphs
 from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
-from .families import INTEGRATED
+from .families import CPU, INTEGRATED, PROCESSES, Resources
 
 __all__ = ["Found", "find_graph", "forecast", "misfit", "mixture", "ranking"]
+
+_EQUAL = 1e-6  # nats between graphs that explain the same
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class Found:
     graph: LazyResult
     posteriors: Sequence[DAGPosterior]
     weights: Tensor  # (k,)
+    evidence: Evidence
 
 
 def find_graph(
@@ -39,37 +44,46 @@ def find_graph(
     *,
     constraints: Constraints,
     edge_prior: float,
-    device: str = "cpu",
+    resources: Resources = CPU,
     start: Tensor | None = None,  # (n, n) bool
 ) -> Found:
     """Search with an evidence, then find the posterior: over all graphs, or around the best.
 
-    From a graph to ``start`` with, one climb is enough.
+    From a graph to ``start`` with, one climb is enough. Where all graphs are seen, the search
+    cannot miss the best of them.
     """
     family = INTEGRATED[mechanism]
-    evidence = family.evidence(x, device)
+    evidence = family.evidence(x, resources)
     penalty = -math.log(edge_prior / (1 - edge_prior))
+    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
     if start is None:
         found = family.search(x, evidence, constraints, penalty)
     else:
-        found = lazy_search(evidence, edge_penalty=penalty, constraints=constraints, start=start)
+        found = climb(start=start)
     if x.shape[1] <= family.exact_nodes:
         likely = likely_graphs(evidence, edge_prior=edge_prior, constraints=constraints)
-        return Found(found, likely.posteriors(constraints), likely.weights)
+        other = climb(start=likely.best)
+        if other.total(penalty) > found.total(penalty) + _EQUAL:
+            found = other
+        return Found(found, likely.posteriors(constraints), likely.weights, evidence)
     odds = direction_odds(found, evidence, constraints=constraints)
     local = fit_locally(found, edge_prior=edge_prior, constraints=constraints, odds=odds)
-    return Found(found, [local], torch.ones(1))
+    return Found(found, [local], torch.ones(1), evidence)
 
 
-def forecast(x: Tensor, mechanism: str) -> str | None:  # (rows, n)
-    """What to expect of a search that takes more than a minute, by what others took on a CPU."""
-    rows, n = min(len(x), GPEvidence.most_rows), x.shape[1]
-    minutes = 1.5 * n * (rows / 1000) ** 2 / 60
-    if mechanism != "gp" or minutes < 1:
+def forecast(x: Tensor, mechanism: str, resources: Resources = CPU) -> str | None:
+    """What to expect of a search in (rows, n) columns that takes more than half a minute."""
+    if mechanism not in PROCESSES:
         return None
+    n, device = x.shape[1], resources.device
+    rows = min(len(x), int(INTEGRATED[mechanism].most_rows(n, resources)))
+    seconds = search_seconds(n, rows, device)
+    if seconds < 30:
+        return None
+    where = "a CPU" if device == "cpu" else "this device"
     return (
         f"Searching {n} columns with Gaussian processes on {rows} of {len(x)} rows takes some "
-        f"{minutes:.0f} to {3 * minutes:.0f} minutes on a CPU; CAM() takes seconds."
+        f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes seconds."
     )
 
 

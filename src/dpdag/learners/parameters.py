@@ -20,6 +20,7 @@ _RANGES = {
     "n_restarts": Range(1, integer=True, optional=True),
     "kl_weight": Range(0),
     "edge_prior": Range(0, 1, closed="neither", optional=True),
+    "time_budget": _POSITIVE,
     "edge_start": Range(0, 1, closed="neither"),
     "learning_rate": _POSITIVE,
     "order_learning_rate": Range(0),

@@ -12,28 +12,22 @@ import torch
 from torch import Tensor
 
 from ..distributions import Constraints, DAGMixture, Knowledge
-from ..evidence.transforms import transform
-from ..ops.graphs import reachability, topological_order
-from ..ops.rows import spaced, varied
-from ..scm import Mechanisms, MonotoneColumns
-from ..seeding import base_seed, torch_generator
+from ..evidence.budget import TIME_BUDGET
+from ..mechanisms import Mechanism
+from ..ops.graphs import reachability
+from ..scm import Mechanisms
+from ..seeding import torch_generator
 from ..training import ProgressBar, Spinner
 from .base import Array, DAGLearner, Solution
 from .checks import resolve_device
-from .choice import choose
-from .families import INTEGRATED
-from .functions import networks_against_gp
+from .families import Resources
 from .holes import fit_with_holes
-from .integrated import find_graph, forecast, misfit, mixture, ranking
 from .parameters import check_parameters, is_trained
 from .settings import design_of, hypers_of, start_orders
+from .solver import Plan, integrate
 from .variational import Replicas, fit_replicas, posterior, refit_mechanism, take_replicas
 
 __all__ = ["VIDPDAG"]
-
-_RESAMPLED_NODES = 30  # beyond, searching again takes too long to be a default
-_MISFIT = 2.5  # nats by which a typical column's residuals may prefer another shape
-_RESAMPLES = 3
 
 
 class VIDPDAG(DAGLearner):
@@ -48,12 +42,13 @@ class VIDPDAG(DAGLearner):
     Arguments:
         permutation: "topk" or "sinkhorn".
         mechanism: With the functions integrated out, "gp" (Gaussian processes over all parents
-            jointly), "additive" or "linear", with Gaussian noise; "free-noise", additive with
-            noise of any shape; "location-scale", where the size of the noise depends on the
-            parents too; "mlp", a trained network per node as in the paper; or "auto", which lets
-            the evidence choose among all but the last and among transformations of the columns.
-            Where that is "gp" and there are more rows than its search can use, networks on the
-            graph found take the place of its functions if they predict held-out rows better.
+            jointly), "network" (the same for infinitely wide networks, which can follow jumps),
+            "additive" or "linear", with Gaussian noise; "free-noise", additive with noise of any
+            shape; "location-scale", where the size of the noise depends on the parents too;
+            "mlp", a trained network per node as in the paper; or "auto", which lets the evidence
+            choose among all but the last and among transformations of the columns. Where that is
+            "gp" or "network" and there are more rows than its search can use, trained networks on
+            the graph found take the place of its functions if they predict held-out rows better.
             ``choice_`` says what was chosen and why.
         n_restarts: Fits combined: networks train as one batch; with the functions integrated out,
             the graph is found with all rows and then mended for random halves of them, and
@@ -62,7 +57,9 @@ class VIDPDAG(DAGLearner):
             not, or has any shape.
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
-        edge_prior: Prior probability of an edge; by default 0.1, for networks 0.02.
+        edge_prior: Prior probability of an edge; by default 0.1, for trained networks 0.02.
+        time_budget: Seconds that a search with "gp" or "network" may take on one CPU core or on
+            the GPU, roughly: it looks at as many rows as that and the free memory allow.
         hidden_units: Width of the networks' hidden layers; this and all that follows up to
             ``validation_fraction`` is for ``mechanism="mlp"``.
         n_layers: Number of the networks' linear layers.
@@ -130,6 +127,7 @@ class VIDPDAG(DAGLearner):
         likelihood: str = "gaussian",
         kl_weight: float = 0.05,
         edge_prior: float | None = None,
+        time_budget: float = TIME_BUDGET,
         edge_start: float = 0.5,
         learning_rate: float = 3e-3,
         order_learning_rate: float = 1e-3,
@@ -161,6 +159,7 @@ class VIDPDAG(DAGLearner):
         self.likelihood = likelihood
         self.kl_weight = kl_weight
         self.edge_prior = edge_prior
+        self.time_budget = time_budget
         self.edge_start = edge_start
         self.learning_rate = learning_rate
         self.order_learning_rate = order_learning_rate
@@ -244,63 +243,19 @@ class VIDPDAG(DAGLearner):
 
     def _integrate(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Search with the evidence, then fit the posterior around what was found."""
-        self.columns_, self.choice_, self.mechanism_ = None, None, self.mechanism
-        with Spinner("comparing mechanisms", enabled=bool(self.verbose)) as spinner:
-            if self.mechanism == "auto":
-                # Values drawn for holes blur the shape of the noise.
-                choice = choose(x, constraints, any_noise=self.missing != "impute")
-                self.mechanism_, self.choice_ = choice.mechanism, choice.why
-                spinner.say(choice.why)
-                if choice.transform != "identity":
-                    self.columns_ = MonotoneColumns.through(x, transform(x, choice.transform).z)
-                    x = self.columns_(x)
-            if expected := forecast(x, self.mechanism_):
-                spinner.say(expected)
-            search = partial(
-                find_graph,
-                mechanism=self.mechanism_,
-                constraints=constraints,
-                edge_prior=0.1 if self.edge_prior is None else self.edge_prior,
-                device=resolve_device(self.device),
-            )
-            spinner.show("searching a graph")
-            found = [search(x)]
-            graph = found[0].graph.adjacency
-            halves = self._resamples(x, graph)
-            for k, rows in enumerate(halves, start=1):
-                spinner.show(f"checking it on half of the rows, {k} of {len(halves)}")
-                found.append(search(rows, start=graph))
-        self.posterior_ = mixture(found, constraints)
-        scores = ranking(found[0].graph, constraints)
-        history = [
-            {"restart": k, "step": step, "log_evidence": value}
-            for k, one in enumerate(found)
-            for step, value in enumerate(one.graph.history)
-        ]
-        return Solution(scores, graph, topological_order(graph | constraints.before), history)
-
-    def _resamples(self, x: Tensor, graph: Tensor) -> list[Tensor]:  # (rows, n), (n, n)
-        """Random halves of the rows: as many as asked for, or as the residuals call for."""
-        count = (self.n_restarts or 1) - 1
-        if self.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
-            doubt = self._doubt(x, graph)
-            if doubt:
-                count = _RESAMPLES
-                doubt += f": probabilities are averaged over all rows and {count} random halves"
-                self.choice_ = f"{self.choice_}; {doubt}" if self.choice_ else doubt
-        generator = torch_generator(self.random_state, "resamples")
-        size = max(self.min_rows, len(x) // 2)
-        return [varied(x, torch.randperm(len(x), generator=generator)[:size]) for _ in range(count)]
-
-    def _doubt(self, x: Tensor, graph: Tensor) -> str | None:  # (rows, n), (n, n)
-        """Why one posterior would be too sure of itself."""
-        family = INTEGRATED[self.mechanism_]
-        if not family.gaussian:
-            return "the shape of the noise is estimated"
-        functions = family.fit(x, graph)
-        self._ready = graph, functions  # if this graph stays, so do they
-        nats = misfit(spaced(x, family.most_rows), functions)
-        return f"residuals are not Gaussian ({nats:.0f} nats a column)" if nats > _MISFIT else None
+        plan = Plan(
+            mechanism=self.mechanism,
+            any_noise=self.missing != "impute",  # values drawn for holes blur its shape
+            n_restarts=self.n_restarts,
+            edge_prior=0.1 if self.edge_prior is None else self.edge_prior,
+            resources=Resources(resolve_device(self.device), self.time_budget),
+            random_state=self.random_state,
+        )
+        with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
+            found = integrate(x, constraints, plan, spinner)
+        self.posterior_, self.columns_ = found.posterior, found.columns
+        self.mechanism_, self.choice_ = found.mechanism, found.choice
+        return found.solution
 
     def _train(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Train networks and the distribution over graphs together."""
@@ -324,46 +279,23 @@ class VIDPDAG(DAGLearner):
         self.posterior_ = posterior(replicas, self.combine)
         self.validation_loss_ = float(replicas.held_out.min())
         best = int(replicas.outcome.validation.argmin())
-        self._networks = take_replicas(replicas.mechanism, slice(best, best + 1))
-        self._modal = self.posterior_.mode.bool()
+        networks = take_replicas(replicas.mechanism, slice(best, best + 1))
         return Solution(
             self.posterior_.modal_edge_probabilities,
-            self._modal,
+            self.posterior_.mode.bool(),
+            partial(self._functions, networks),
             self.posterior_.mode_order,
             history=replicas.history(),
         )
 
-    def _mechanisms(self, x: Tensor, adjacency: Tensor) -> Mechanisms:  # (rows, n), (n, n)
-        """The functions on the final graph.
-
-        Networks that knew another graph, or several, are trained on with this one.
-        """
-        if self.mechanism_ in INTEGRATED:
-            graph, functions = self.__dict__.pop("_ready", (None, None))
-            if functions is None or not torch.equal(graph, adjacency):
-                functions = INTEGRATED[self.mechanism_].fit(x, adjacency)
-            unread = len(x) > INTEGRATED[self.mechanism_].most_rows
-            if self.mechanism == "auto" and self.mechanism_ == "gp" and unread and adjacency.any():
-                return self._or_networks(functions, x, adjacency)
-            return functions
-        network = self._networks
-        if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, self._modal):
-            network = refit_mechanism(
-                x[None], adjacency, hyper=hypers_of(self)[0], design=design_of(self), start=network
+    def _functions(self, networks: Mechanism, x: Tensor, adjacency: Tensor) -> Mechanisms:
+        """Networks that knew another graph, or several, are trained on with this one."""
+        modal = self.posterior_.mode.bool()
+        if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
+            networks = refit_mechanism(
+                x[None], adjacency, hyper=hypers_of(self)[0], design=design_of(self), start=networks
             )
-        del self._networks, self._modal
-        return network.freeze(adjacency)
-
-    def _or_networks(self, functions: Mechanisms, x: Tensor, adjacency: Tensor) -> Mechanisms:
-        """The functions, or networks where those predict rows that neither has seen better."""
-        with Spinner("comparing with networks", enabled=bool(self.verbose)) as spinner:
-            rivals = networks_against_gp(
-                x, adjacency, seed=base_seed(self.random_state), device=resolve_device(self.device)
-            )
-            spinner.say(rivals.verdict)
-        self.choice_ = f"{self.choice_}; {rivals.verdict}"
-        self.mechanism_ = "mlp" if rivals.won else self.mechanism_
-        return rivals.networks if rivals.won else functions
+        return networks.freeze(adjacency)
 
     def _finish(self, x: Tensor, solution: Solution) -> None:
         super()._finish(x, solution)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..evidence.gp import GPEvidence
-from ..evidence.kernels import rbf
+from ..evidence.kernels import KERNELS
 from ..ops.rows import spaced
 
 __all__ = ["GPMechanisms", "fit_gp"]
@@ -31,9 +31,10 @@ class GPMechanisms:
         weight: (N, n) α; zero for nodes without parents.
         inverse_scale: (n, n) one over the length scale of parent i for child j; zero where there
             is no edge.
-        linear: (n,) weight of the linear kernel.
+        linear: (n,) the kernel's other parameter: for "rbf" the weight of its linear part.
         noise: (n,) noise variance over amplitude.
         amplitude: (n,) variance that multiplies the kernel and the noise.
+        kernel: "rbf" or "network".
     """
 
     inputs: Tensor
@@ -42,6 +43,7 @@ class GPMechanisms:
     linear: Tensor
     noise: Tensor
     amplitude: Tensor
+    kernel: str = "rbf"
 
     def __call__(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         mean = torch.zeros_like(x)
@@ -57,12 +59,12 @@ class GPMechanisms:
         """
         variance = torch.ones_like(x)
         for child in self._children():
-            used = self.inverse_scale[:, child] > 0
+            used, *parameters = self._parameters(child)
             factor = torch.linalg.cholesky(self._matrix(child))
             for part, rows in zip(variance.split(_BLOCK), x.split(_BLOCK)):
                 cross = self._cross(rows, child)
                 white = torch.linalg.solve_triangular(factor, cross.T, upper=False)
-                own = 1 + self.linear[child] * rows[:, used].square().sum(-1) + self.noise[child]
+                own = KERNELS[self.kernel].own(rows[:, used], *parameters) + self.noise[child]
                 part[:, child] = self.amplitude[child] * (own - white.square().sum(0))
         return variance
 
@@ -70,10 +72,13 @@ class GPMechanisms:
         return self.inverse_scale.any(0).nonzero()[:, 0].tolist()
 
     def _cross(self, x: Tensor, child: int) -> Tensor:  # (m, n) -> (m, N)
+        used, *parameters = self._parameters(child)
+        return KERNELS[self.kernel].between(x[:, used], self.inputs[:, used], *parameters)
+
+    def _parameters(self, child: int) -> tuple[Tensor, Tensor, Tensor]:  # (n,) bool, (d,), (1,)
+        """Which columns the kernel of a child reads, their length scales, its other parameter."""
         used = self.inverse_scale[:, child] > 0
-        scale = self.inverse_scale[used, child]
-        given, known, slope = x[:, used], self.inputs[:, used], float(self.linear[child])
-        return rbf(given * scale, known * scale).addmm_(given, known.T, alpha=slope)
+        return used, self.inverse_scale[used, child].reciprocal(), self.linear[child, None]
 
     def _matrix(self, child: int) -> Tensor:  # (N, N)
         eye = torch.eye(len(self.inputs), dtype=self.inputs.dtype)
@@ -86,6 +91,7 @@ def fit_gp(
     *,
     evidence: GPEvidence | None = None,
     rows: int = 1500,
+    kernel: str = "rbf",
 ) -> GPMechanisms:
     r"""Posterior mean functions given a graph, kernels as the evidence of each node wants.
 
@@ -97,6 +103,7 @@ def fit_gp(
     Arguments:
         evidence: One that already knows these parent sets, to save their optimisation.
         rows: Rows with a kernel at each of them, at most.
+        kernel: "rbf" or "network".
 
     References:
         Quiñonero-Candela and Rasmussen, *A Unifying View of Sparse Approximate Gaussian Process
@@ -109,7 +116,7 @@ def fit_gp(
         >>> bool((model(x)[:, 1] - x[:, 1]).abs().max() < 0.1)
         True
     """
-    known = GPEvidence(x, rows=rows) if evidence is None else evidence
+    known = GPEvidence(x, rows=rows, kernel=kernel) if evidence is None else evidence
     x = x.double()
     dense = len(x) <= rows
     points = max(_FEWEST, math.isqrt(int(_WORK / len(x))))
@@ -123,13 +130,14 @@ def fit_gp(
         zero.clone(),
         zero.clone(),
         torch.ones(n, dtype=torch.float64),
+        kernel,
     )
+    solve = _exactly if dense else _by_points
     for child in adjacency.any(0).nonzero()[:, 0].tolist():
         parents = adjacency[:, child] != 0
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()
         model.noise[child], model.linear[child] = parameters[-2:].exp()
-        solve = _exactly if dense else _by_points
         model.weight[:, child], model.amplitude[child] = solve(model, x, child)
     return model
 

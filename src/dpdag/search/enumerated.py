@@ -27,10 +27,12 @@ class WeightedGraphs(NamedTuple):
     Attributes:
         graphs: (k, n, n) bool, each once.
         weights: (k,) that sum to one.
+        best: (n, n) bool, the graph that is likeliest together with an order.
     """
 
     graphs: Tensor
     weights: Tensor
+    best: Tensor
 
     def posteriors(self, constraints: Constraints) -> list[DAGPosterior]:
         """Every graph as a DP-DAG that is certain of it."""
@@ -57,7 +59,7 @@ def likely_graphs(
     graphs, counts = drawn.unique(dim=0, return_counts=True)
     share = torch.cat([_share_of_orders(part) for part in graphs.split(_CHUNK)])
     weights = counts / share
-    return WeightedGraphs(graphs, weights / weights.sum())
+    return WeightedGraphs(graphs, weights / weights.sum(), exact.best.adjacency)
 
 
 def _share_of_orders(graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)

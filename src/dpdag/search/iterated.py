@@ -89,7 +89,7 @@ def iterated_search(
         if not left:
             break
         found = climb(start=change(best.adjacency, limits, generator))
-        rise = _total(found, edge_penalty) - _total(best, edge_penalty)
+        rise = found.total(edge_penalty) - best.total(edge_penalty)
         left = patience if rise > 1e-6 else left - 1
         best = found if rise > -1e-6 else best
     return best
@@ -101,7 +101,3 @@ def _covered(graph: Tensor) -> Tensor:  # (n, n) bool -> (n, n) bool
     own = torch.eye(len(graph), dtype=torch.bool)
     joined = parents | own  # (i, parents of i and i)
     return graph & (joined[:, None] == parents[None]).all(-1)
-
-
-def _total(found: LazyResult, penalty: float) -> float:
-    return float(found.log_evidence.sum()) - penalty * int(found.adjacency.sum())

@@ -35,6 +35,10 @@ class LazyResult:
     confirmed: Tensor
     history: list[float] = field(default_factory=list)
 
+    def total(self, edge_penalty: float) -> float:
+        """Evidence of the graph less what its edges cost."""
+        return float(self.log_evidence.sum()) - edge_penalty * int(self.adjacency.sum())
+
 
 def lazy_search(
     evidence: ScreenedEvidence,

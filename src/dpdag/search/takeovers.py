@@ -10,7 +10,8 @@ from .climb import Climb, Move
 
 __all__ = ["take_over"]
 
-_SHARE = 0.1  # of what parents explain that may count as nothing: estimates are rough
+_SHARE = 0.1  # of what parents explain that may count as nothing
+_ROUGH = 0.3  # the same by an estimate, which then is replaced by the value itself
 
 
 def take_over(climb: Climb) -> bool:
@@ -23,12 +24,17 @@ def take_over(climb: Climb) -> bool:
     n = len(climb.edges)
     alone = climb.evidence.log_evidence(torch.arange(n), torch.zeros(n, n, dtype=torch.bool))
     gained = (climb.value - alone).numpy()
-    rest = gained + climb.change  # what the others explain of a child without a parent
     others = climb.edges.sum(0) - 1
-    idle = rest < np.maximum(climb.penalty * others, _SHARE * gained)
-    pairs = np.argwhere(climb.edges & (others > 0) & idle).tolist()
+
+    def idle(share: float) -> list[tuple[int, int]]:
+        rest = gained + climb.change  # what the others explain of a child without a parent
+        least = np.maximum(climb.penalty * others, share * gained)
+        pairs = np.argwhere(climb.edges & (others > 0) & (rest < least))
+        return [(int(parent), int(child)) for parent, child in pairs]
+
+    climb.confirm([pair for pair in idle(_ROUGH) if not climb.exact[pair]])
     before = climb.total
-    for parent, child in pairs:
+    for parent, child in idle(_SHARE):
         _exchange(climb, parent, child)
     return climb.total > before
 

@@ -1,0 +1,55 @@
+"""How many rows a search with Gaussian processes can afford."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from ..ops.memory import available_bytes
+
+__all__ = ["TIME_BUDGET", "affordable_rows", "batch_bytes", "search_seconds"]
+
+TIME_BUDGET = 120.0  # seconds of a search
+_PER_COLUMN = 1.0  # seconds at a thousand rows on one CPU core; from half to twice that was seen
+_POWER = 2.5  # of the rows
+_ON_GPU = 8.0  # times as fast
+_FEWEST = 1000  # rows that are read however long it takes
+
+
+def search_seconds(columns: int, rows: int, device: torch.device | str = "cpu") -> float:
+    """What a search takes, roughly, by what others took.
+
+    Example:
+        >>> search_seconds(50, 1000)
+        50.0
+    """
+    speed = 1.0 if torch.device(device).type == "cpu" else _ON_GPU
+    return _PER_COLUMN * columns * (rows / 1000) ** _POWER / speed
+
+
+def affordable_rows(
+    columns: int, *, batch: int, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
+) -> int:
+    """Rows at which a search takes ``seconds`` and its matrices half of the free memory, at most.
+
+    The time is not measured, so that the same data give the same rows on every machine that has
+    memory enough; a thousand rows are read however long it takes.
+
+    Arguments:
+        batch: Parent sets evaluated at once.
+
+    Example:
+        >>> [affordable_rows(n, batch=1) for n in (10, 100, 500)]
+        [2701, 1075, 1000]
+    """
+    within = 1000 * (seconds / search_seconds(columns, 1000, device)) ** (1 / _POWER)
+    rows, free = max(float(_FEWEST), within), available_bytes(device)
+    if free is not None:
+        rows = min(rows, math.sqrt(free / 2 / batch_bytes(batch, 1)))
+    return max(1, int(rows))
+
+
+def batch_bytes(batch: int, rows: int) -> float:
+    """What a batch of parent sets needs: six matrices each, in single precision."""
+    return 6.0 * 4 * batch * rows**2

@@ -1,0 +1,155 @@
+"""A fit with the functions integrated out, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..distributions import Constraints, DAGMixture
+from ..evidence.transforms import transform
+from ..ops.graphs import topological_order
+from ..ops.rows import spaced, varied
+from ..scm import Mechanisms, MonotoneColumns
+from ..seeding import base_seed, torch_generator
+from ..training import Spinner
+from .base import DAGLearner, Solution
+from .choice import choose
+from .families import INTEGRATED, PROCESSES, Resources
+from .functions import compare_with_networks, train_networks
+from .integrated import find_graph, forecast, misfit, mixture, ranking
+
+__all__ = ["Integrated", "Plan", "integrate"]
+
+_RESAMPLED_NODES = 30  # beyond, searching again takes too long to be a default
+_MISFIT = 2.5  # nats by which a typical column's residuals may prefer another shape
+_RESAMPLES = 3
+
+
+class Plan(NamedTuple):
+    """What is asked of a fit.
+
+    Attributes:
+        mechanism: A family or "auto".
+        any_noise: Whether "auto" may choose noise of another shape than the Gaussian one.
+        n_restarts: Searches, on all rows and on halves of them; None for as many as called for.
+    """
+
+    mechanism: str
+    any_noise: bool
+    n_restarts: int | None
+    edge_prior: float
+    resources: Resources
+    random_state: Any
+
+
+class Integrated(NamedTuple):
+    """What came of it.
+
+    Attributes:
+        mechanism: The kind of functions on the graph.
+        choice: Why, and how the graph was found; None where there is nothing to say.
+        columns: The transformation of the columns; None for none.
+    """
+
+    solution: Solution
+    posterior: DAGMixture
+    mechanism: str
+    choice: str | None
+    columns: MonotoneColumns | None
+
+
+def integrate(
+    x: Tensor,  # (rows, n) standardised
+    constraints: Constraints,
+    plan: Plan,
+    spinner: Spinner,
+) -> Integrated:
+    """Choose a family, search with its evidence, then fit the posterior around what was found."""
+    mechanism, columns, remarks = plan.mechanism, None, list[str]()
+    if mechanism == "auto":
+        spinner.show("comparing mechanisms")
+        choice = choose(x, constraints, any_noise=plan.any_noise, resources=plan.resources)
+        mechanism = choice.mechanism
+        remarks.append(choice.why)
+        spinner.say(choice.why)
+        if choice.transform != "identity":
+            columns = MonotoneColumns.through(x, transform(x, choice.transform).z)
+            x = columns(x)
+    family = INTEGRATED[mechanism]
+    if expected := forecast(x, mechanism, plan.resources):
+        spinner.say(expected)
+    search = partial(
+        find_graph,
+        mechanism=mechanism,
+        constraints=constraints,
+        edge_prior=plan.edge_prior,
+        resources=plan.resources,
+    )
+    spinner.show("searching a graph")
+    first = search(x)
+    graph = first.graph.adjacency
+    read = int(min(len(x), family.most_rows(x.shape[1], plan.resources)))
+    if read < len(x):
+        remarks.append(f"the graph is sought on {read} of {len(x)} rows")
+    functions: Callable[[Tensor, Tensor], Mechanisms] = _Fit(mechanism, first.evidence)
+    count = (plan.n_restarts or 1) - 1
+    if plan.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
+        doubt = "the shape of the noise is estimated"
+        if family.gaussian:
+            nats = misfit(spaced(x, read), functions(x, graph))
+            doubt = (
+                f"residuals are not Gaussian ({nats:.0f} nats a column)" if nats > _MISFIT else ""
+            )
+        if doubt:
+            count = _RESAMPLES
+            remarks.append(
+                f"{doubt}: probabilities are averaged over all rows and {count} random halves"
+            )
+    found = [first]
+    for k, rows in enumerate(_halves(x, count, plan.random_state), start=1):
+        spinner.show(f"checking it on half of the rows, {k} of {count}")
+        found.append(search(rows, start=graph))
+    many = mechanism in PROCESSES and read < len(x) and bool(graph.any())
+    if plan.mechanism == "auto" and many:
+        spinner.show("comparing with trained networks")
+        seed, device = base_seed(plan.random_state), plan.resources.device
+        rivals = compare_with_networks(x, graph, mechanism, seed=seed, device=device)
+        remarks.append(rivals.verdict)
+        spinner.say(rivals.verdict)
+        if rivals.won:
+            mechanism = "mlp"
+            functions = partial(train_networks, seed=seed, device=device)
+    history = [
+        {"restart": k, "step": step, "log_evidence": value}
+        for k, one in enumerate(found)
+        for step, value in enumerate(one.graph.history)
+    ]
+    order = topological_order(graph | constraints.before)
+    solution = Solution(ranking(first.graph, constraints), graph, functions, order, history)
+    return Integrated(
+        solution, mixture(found, constraints), mechanism, "; ".join(remarks) or None, columns
+    )
+
+
+class _Fit:
+    """Functions of a family on a graph, kernels as the search left them; the last are kept."""
+
+    def __init__(self, mechanism: str, evidence: Any) -> None:
+        self._family, self._evidence = INTEGRATED[mechanism], evidence
+        self._last: tuple[Tensor, Mechanisms] | None = None
+
+    def __call__(self, x: Tensor, graph: Tensor) -> Mechanisms:  # (rows, n), (n, n) bool
+        if self._last is None or not torch.equal(self._last[0], graph):
+            self._last = graph, self._family.fit(x, graph, self._evidence)
+        return self._last[1]
+
+
+def _halves(x: Tensor, count: int, random_state: Any) -> list[Tensor]:  # (rows, n)
+    """Random halves of the rows."""
+    generator = torch_generator(random_state, "resamples")
+    size = max(DAGLearner.min_rows, len(x) // 2)
+    return [varied(x, torch.randperm(len(x), generator=generator)[:size]) for _ in range(count)]
