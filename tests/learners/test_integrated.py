@@ -54,6 +54,19 @@ def test_every_mechanism_answers_everything(fitted: VIDPDAG, tmp_path: Path) -> 
     assert np.isfinite(fitted.score(X))
 
 
+def test_predictions_come_with_their_spread(fitted: VIDPDAG) -> None:
+    new = table(2000, seed=7)
+    mean, std = fitted.predict(new, return_std=True)
+    pd.testing.assert_frame_equal(mean, fitted.predict(new))
+    assert list(std.columns) == list(new.columns)
+    miss = (new - mean) / std
+    np.testing.assert_allclose(miss.std(), 1.0, atol=0.3)
+    far = new.assign(middle=10 * new["middle"], other=10 * (new["other"] - 7) + 7)
+    if fitted.mechanism_ in ("gp", "network"):  # little is known out there
+        _, there = fitted.predict(far, return_std=True)
+        assert there["effect"].median() > 1.5 * std["effect"].median()
+
+
 @pytest.mark.parametrize("mechanism", ["gp", "auto"])
 def test_the_graph_is_found(mechanism: str) -> None:
     model = VIDPDAG(mechanism=mechanism, random_state=0).fit(table(300))

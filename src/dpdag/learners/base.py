@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, overload
 
 import networkx as nx
 import numpy as np
@@ -99,11 +99,29 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     # What the fitted model answers -----------------------------------------------------------
 
-    def predict(self, X: Any) -> Rows:  # (m, n) -> (m, n)
-        """Every column's value from its learned parents; roots get their mean."""
+    @overload
+    def predict(self, X: Any, *, return_std: Literal[False] = False) -> Rows: ...
+
+    @overload
+    def predict(self, X: Any, *, return_std: Literal[True]) -> tuple[Rows, Rows]: ...
+
+    def predict(self, X: Any, *, return_std: bool = False) -> Rows | tuple[Rows, Rows]:
+        """Every column's value (m, n) from its learned parents; roots get their mean.
+
+        Arguments:
+            return_std: Also return how far values lie from there, typically: the standard
+                deviation of the noise and, where the functions are Gaussian processes, of what is
+                not known about them; half the width of that range on transformed columns.
+        """
         model, own = self._fitted(), fitted_columns(self, X)
         x = self._model_units(self._validate(own, reset=False))
-        return like_input(self._original(model.predict(x)), own, X)
+        mean = model.predict(x)
+        values = like_input(self._original(mean), own, X)
+        if not return_std:
+            return values
+        std = model.deviation(x)
+        width = self._original(mean + std) - self._original(mean - std)
+        return values, like_input(width / 2, own, X)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean Gaussian log-likelihood per value in standardised units; higher is better."""

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .categories import Categories
 
-__all__ = ["Mechanisms", "ScaledMechanisms", "StructuralModel"]
+__all__ = ["Mechanisms", "ScaledMechanisms", "StructuralModel", "UncertainMechanisms"]
 
 
 class Mechanisms(Protocol):
@@ -28,6 +28,14 @@ class ScaledMechanisms(Mechanisms, Protocol):
 
     def scale(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows, n)
         """What the noise of every node is multiplied by."""
+
+
+@runtime_checkable
+class UncertainMechanisms(Mechanisms, Protocol):
+    """Mechanisms that know how well they are known."""
+
+    def variance(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows, n)
+        """Of every node's value given its parents, noise included."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,14 @@ class StructuralModel:
         if isinstance(self.mechanisms, ScaledMechanisms):
             return self.mechanisms.scale(x)
         return torch.ones_like(x)
+
+    def deviation(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """Standard deviation of each value given its parents."""
+        noise = self.scale(x) * self.residuals.square().mean(0).sqrt()
+        if not isinstance(self.mechanisms, UncertainMechanisms):
+            return noise
+        known = self.mechanisms.variance(x).clamp_min(0).sqrt()
+        return torch.where((self.adjacency != 0).any(0), known, noise)
 
     def abduct(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """The noise that made each row."""
