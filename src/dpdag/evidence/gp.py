@@ -15,8 +15,15 @@ from .ascent import Ascent, maximise
 from .bge import BGeEvidence
 from .budget import TIME_BUDGET, affordable_rows, batch_bytes
 from .families import Families, as_bits
+from .interactions import interaction_scores, simple_shapes
 from .kernels import KERNELS
-from .marginal import additions_score, column_features, gp_evidence, gp_evidence_and_gradient
+from .marginal import (
+    additions_score,
+    column_features,
+    gp_evidence,
+    gp_evidence_and_gradient,
+    gp_residual,
+)
 from .screened import ScreenedEvidence
 from .transforms import standardise
 
@@ -110,6 +117,7 @@ class GPEvidence(ScreenedEvidence):
         # keyed by (child, parent set as bits): value, parameters per member, noise and linear
         self._known: dict[tuple[int, int], tuple[float, Tensor]] = {}
         self._singles: Tensor | None = None
+        self._shapes: Tensor | None = None
         self._feature_cache: dict[int, Tensor] = {}
 
     @staticmethod
@@ -319,6 +327,16 @@ class GPEvidence(ScreenedEvidence):
         typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
         features = self._features(typical)
         return additions_score(self._x[:, child], x, parameters, features, self.kernel)
+
+    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
+        residual = self._x[:, child]
+        if parents.any():
+            parameters = self.kernel_parameters(child, parents)
+            x = self._x[:, parents.to(self._x.device)]
+            residual = gp_residual(residual, x, parameters, self.kernel)
+        if self._shapes is None:
+            self._shapes = simple_shapes(self._x)
+        return interaction_scores(residual, self._shapes)
 
     def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
         return values - self._empty.numpy() < _WEAK * self.n_rows

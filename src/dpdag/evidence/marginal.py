@@ -9,7 +9,13 @@ from torch import Tensor
 
 from .kernels import Covariance, Kernel, SmoothKernel
 
-__all__ = ["additions_score", "column_features", "gp_evidence", "gp_evidence_and_gradient"]
+__all__ = [
+    "additions_score",
+    "column_features",
+    "gp_evidence",
+    "gp_evidence_and_gradient",
+    "gp_residual",
+]
 
 _FEATURES = 10  # per column in the score test
 _SMOOTH = SmoothKernel()
@@ -79,6 +85,17 @@ def additions_score(
     rows, n, r = features.shape
     moved = (weighted @ features.reshape(rows, n * r)).reshape(rows, n, r)
     return ((features * moved).sum((0, 2)) - weighted.sum()).double().cpu() / 2
+
+
+def gp_residual(
+    y: Tensor,  # (N,)
+    x: Tensor,  # (N, d)
+    parameters: Tensor,  # (d + 2,)
+    kernel: Kernel = _SMOOTH,
+) -> Tensor:  # (N,)
+    r"""What the posterior mean leaves of ``y``, up to its scale: :math:`M^{-1} y`."""
+    factor, _, _ = _factor(x, parameters, kernel)
+    return torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
 
 
 def column_features(x: Tensor) -> Tensor:  # (N, n) -> (N, n, r)

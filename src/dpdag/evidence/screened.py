@@ -33,6 +33,10 @@ class ScreenedEvidence(Evidence):
         """A second, independent ranking of additions, or None where there is none."""
         return None
 
+    def pair_probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n, n)
+        """How much each pair of nodes explains only together; None where nothing can."""
+        return None
+
     def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
         """Which children, of these evidences, leave so much open that parents may be missing."""
         return np.ones(len(values), dtype=bool)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -19,16 +20,19 @@ from ..evidence.free_noise import FreeNoiseEvidence
 from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.screened import ExactScreen, ScreenedEvidence
+from ..ops.precedence import precedence_mask
 from ..ops.rows import spaced
 from ..registry import Registry
 from ..scm import Mechanisms, fit_additive, fit_gp, fit_linear, fit_location_scale
 from ..search import greedy
-from ..search.iterated import iterated_search, neighbourhood
+from ..search.iterated import either, iterated_search, neighbourhood
 from ..search.lazy import LazyResult, lazy_search
+from ..search.lingam import lingam_order
 
 __all__ = ["CPU", "INTEGRATED", "PROCESSES", "Family", "Resources", "graph_evidence"]
 
 _LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
+_ORDER_ROWS = 2000  # by which an order is found from the shape of the noise
 _FREE_ROWS = 3000  # that evidences with noise of any shape use at most
 
 Fit = Callable[[Tensor, Tensor, Evidence | None], Mechanisms]
@@ -76,8 +80,16 @@ def _lazily(
 def _additively(
     x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
 ) -> LazyResult:
-    few = x.shape[1] <= _LAZY_NODES
-    return (_lazily if few else _greedily)(x, evidence, constraints, penalty)
+    if x.shape[1] > _LAZY_NODES:
+        return _greedily(x, evidence, constraints, penalty)
+    return iterated_search(
+        evidence,
+        edge_penalty=penalty,
+        constraints=constraints,
+        change=either,
+        patience=10,
+        rounds=40,
+    )
 
 
 def _linearly(
@@ -93,20 +105,31 @@ def _from_gaussian_noise(
 ) -> LazyResult:
     """Turn round and mend a graph found with Gaussian noise: dependences are right in it already.
 
-    From nothing, single steps go astray where the shape of the noise decides on directions.
+    From nothing, single steps go astray where the shape of the noise decides on directions. Where
+    relations are straight, that shape also gives an order, and another graph to mend.
     """
+    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
     straight, curved = LinearEvidence(x, criterion="bic"), AdditiveEvidence(x)
     graph = greedy(curved, constraints=constraints).adjacency
     bent = graph_evidence(curved, graph).sum() > graph_evidence(straight, graph).sum()
-    family = INTEGRATED["additive" if bent else "linear"]
-    start = family.search(x, family.evidence(x, CPU), constraints, penalty).adjacency
-    if x.shape[1] > _LAZY_NODES:
-        return lazy_search(evidence, edge_penalty=penalty, constraints=constraints, start=start)
+    few = x.shape[1] <= _LAZY_NODES
+    if bent:
+        search = _lazily if few else _greedily
+        starts = [search(x, ExactScreen(curved), constraints, penalty).adjacency]
+    else:
+        family = INTEGRATED["linear"]
+        starts = [family.search(x, family.evidence(x, CPU), constraints, penalty).adjacency]
+        order = lingam_order(spaced(x, _ORDER_ROWS), constraints.before)
+        along = constraints.allowed & precedence_mask(order)
+        starts.append(greedy(straight, constraints=replace(constraints, allowed=along)).adjacency)
+    best = max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
+    if not few:
+        return best
     return iterated_search(
         evidence,
         edge_penalty=penalty,
         constraints=constraints,
-        start=start,
+        start=best.adjacency,
         change=neighbourhood,
         patience=5,
         rounds=12,

@@ -53,6 +53,7 @@ class Climb:
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
         self.explored: dict[int, tuple[bytes, bytes]] = {}  # by runs: where each child stood
+        self.paired: dict[int, tuple[bytes, bytes]] = {}  # the same by pairs
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
         for child in range(n):
             self._refresh(child)

@@ -13,7 +13,7 @@ from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import is_acyclic
 from .lazy import LazyResult, lazy_search
 
-__all__ = ["equivalent", "iterated_search", "neighbourhood"]
+__all__ = ["either", "equivalent", "iterated_search", "neighbourhood"]
 
 Change = Callable[[Tensor, Constraints, torch.Generator], Tensor]
 
@@ -57,6 +57,12 @@ def neighbourhood(graph: Tensor, limits: Constraints, generator: torch.Generator
     return changed
 
 
+def either(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Tensor:
+    """One of both by chance: each gets out of places where the other stays."""
+    first = bool(torch.rand((), generator=generator) < 0.5)
+    return (equivalent if first else neighbourhood)(graph, limits, generator)
+
+
 def iterated_search(
     evidence: ScreenedEvidence,
     *,
@@ -79,7 +85,7 @@ def iterated_search(
         random_state: Seed of the changes.
         start: Graph to start from.
         change: :func:`equivalent` where directions cannot be told, :func:`neighbourhood` where
-            they can.
+            they can, or :func:`either`.
     """
     limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
     climb = partial(lazy_search, evidence, edge_penalty=edge_penalty, constraints=limits)

@@ -10,6 +10,7 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.screened import ScreenedEvidence
 from .climb import Climb
+from .pairs import pair_up
 from .runs import explore
 from .takeovers import take_over
 
@@ -79,7 +80,10 @@ def lazy_search(
         if move is not None:
             climb.apply(move)
         elif not (
-            climb.widen(shortlist) or explore(climb, shortlist=shortlist) or take_over(climb)
+            climb.widen(shortlist)
+            or explore(climb, shortlist=shortlist)
+            or pair_up(climb)
+            or take_over(climb)
         ):
             break
     gain = climb.gains()

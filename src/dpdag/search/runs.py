@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .climb import Climb, Move
 
-__all__ = ["explore"]
+__all__ = ["explore", "freeing_costs"]
 
 _PATIENCE = 8  # additions without a better total that end a run
 _DIP = 12.0  # nats below the best total that end a run
@@ -29,7 +29,7 @@ def explore(climb: Climb, *, shortlist: int) -> bool:
     weak = climb.evidence.weakly_explained(climb.value.numpy())
     improved = False
     for child in np.flatnonzero(weak).tolist():
-        cost, cuts = _costs(climb, child)
+        cost, cuts = freeing_costs(climb, child, most=_CUT)
         situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
         if climb.explored.get(child) == situation:
             continue
@@ -71,14 +71,19 @@ def _run(
     return Move(best_total, remove, [(node, child) for node in inserted])
 
 
-def _costs(climb: Climb, child: int) -> tuple[np.ndarray, dict[int, list[tuple[int, int]]]]:  # (n,)
-    """What freeing each node from being a descendant costs, and the edges to remove for it."""
+def freeing_costs(
+    climb: Climb, child: int, *, most: float
+) -> tuple[np.ndarray, dict[int, list[tuple[int, int]]]]:  # (n,)
+    """What freeing each node from being a descendant costs, and the edges to remove for it.
+
+    Infinite where it costs more than ``most``, and for parents and forbidden ones.
+    """
     cost = np.where(climb.allowed[:, child] & ~climb.edges[:, child], 0.0, math.inf)
     cuts = {}
     for node in np.flatnonzero(climb.reach()[child] & (cost == 0)).tolist():
         cut = climb.cut(node, child)
         loss = math.inf if cut is None else -sum(climb.change[e] + climb.penalty for e in cut)
-        cost[node] = max(loss, 0.0) if loss < _CUT else math.inf
+        cost[node] = max(loss, 0.0) if loss < most else math.inf
         if cut is not None:
             cuts[node] = cut
     return cost, cuts

@@ -1,0 +1,50 @@
+"""Two parents at once: what they do only together, no single addition shows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+
+from .climb import Climb, Move
+from .runs import freeing_costs
+
+__all__ = ["pair_up"]
+
+_CLEAR = 40.0  # of a score that by chance is some 30 at most, among a thousand pairs
+_TRIED = 2  # pairs of a child
+
+
+def pair_up(climb: Climb) -> bool:
+    """Give each child the pair of parents that its residuals ask for; whether any was worth it.
+
+    A child is tried again only when its parents or its possible parents have changed.
+    """
+    improved = False
+    for child in range(len(climb.edges)):
+        cost, cuts = freeing_costs(climb, child, most=math.inf)
+        situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
+        if climb.paired.get(child) == situation:
+            continue
+        climb.paired[child] = situation
+        score = climb.evidence.pair_probe(child, climb.parents(child))
+        if score is None:
+            return False
+        if int(climb.edges[:, child].sum()) + 2 > climb.max_parents:
+            continue
+        possible = (cost[:, None] < math.inf) & (cost < math.inf)
+        clear = np.argwhere(np.triu(possible & (score.numpy() > _CLEAR), 1))
+        clear = clear[np.argsort(-score.numpy()[tuple(clear.T)], kind="stable")[:_TRIED]]
+        if not len(clear):
+            continue
+        larger = climb.parents(child).repeat(len(clear), 1)
+        larger[torch.arange(len(clear))[:, None], torch.from_numpy(clear)] = True
+        values = climb.evidence.log_evidence(torch.full((len(clear),), child), larger)
+        total = values.numpy() - cost[clear].sum(1) - 2 * climb.penalty
+        best = int(total.argmax())
+        if total[best] > float(climb.value[child]):
+            pair = clear[best].tolist()
+            remove = sorted({edge for node in pair for edge in cuts.get(node, [])})
+            improved |= climb.apply(Move(0.0, remove, [(node, child) for node in pair]))
+    return improved

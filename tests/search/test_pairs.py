@@ -1,0 +1,95 @@
+"""Pairs of parents that do something only together are found among many others."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from dpdag import Knowledge
+from dpdag.evidence.additive import AdditiveEvidence
+from dpdag.evidence.gp import GPEvidence
+from dpdag.evidence.interactions import interaction_scores, simple_shapes
+from dpdag.evidence.screened import ExactScreen
+from dpdag.ops.graphs import is_acyclic
+from dpdag.search.climb import Climb
+from dpdag.search.lazy import lazy_search
+from dpdag.search.pairs import pair_up
+
+PENALTY = math.log(9)
+
+
+def products(rows: int = 500, seed: int = 0) -> Tensor:  # (rows, 10): 0 · 1 + 2 · 3 → 9
+    x = torch.randn(rows, 10, generator=torch.Generator().manual_seed(seed)).double()
+    x[:, 9] = x[:, 0] * x[:, 1] + x[:, 2] * x[:, 3] + 0.3 * x[:, 9]
+    return (x - x.mean(0)) / x.std(0)
+
+
+def climb(knowledge: Knowledge, start: Tensor | None = None) -> Climb:
+    return Climb(GPEvidence(products()), knowledge.resolve(10), PENALTY, 14, start)
+
+
+@pytest.mark.parametrize("effect", ["product", "either", "bow"])
+def test_scores_find_the_pair_whatever_it_does(effect: str) -> None:
+    x = torch.randn(600, 8, generator=torch.Generator().manual_seed(1)).double()
+    a, b, noise = x[:, 2], x[:, 5], x[:, 7]
+    y = {"product": a * b, "either": a.sign() * b.sign(), "bow": (a**2 - 1) * b}[effect]
+    scores = interaction_scores(y + 0.5 * noise, simple_shapes(x[:, :7])).triu(1)
+    assert divmod(int(scores.argmax()), 7) == (2, 5)
+    largest, second = scores.flatten().topk(2).values
+    assert largest > 2 * second
+
+
+def test_scores_of_noise_are_sums_of_squares() -> None:
+    x = torch.randn(2000, 30, generator=torch.Generator().manual_seed(2)).double()
+    noise = torch.randn(2000, generator=torch.Generator().manual_seed(3)).double()
+    off = ~torch.eye(30, dtype=torch.bool)
+    scores = interaction_scores(noise, simple_shapes(x))
+    assert scores[off].mean().item() == pytest.approx(9, abs=2)
+    torch.testing.assert_close(scores, scores.T)
+
+
+def test_pairs_are_added_one_after_the_other() -> None:
+    state = climb(Knowledge())
+    rounds = 0
+    while pair_up(state):
+        rounds += 1
+    parents = state.parents(9).nonzero()[:, 0].tolist()
+    assert set(parents) >= {0, 1, 2, 3}
+    assert rounds == 2
+    assert not pair_up(state)
+
+
+def test_a_descendant_in_the_pair_is_freed() -> None:
+    start = torch.zeros(10, 10, dtype=torch.bool)
+    start[9, 0] = True
+    state = climb(Knowledge(), start)
+    while pair_up(state):
+        pass
+    edges = torch.from_numpy(state.edges)
+    assert edges[0, 9]
+    assert not edges[9, 0]
+    assert bool(is_acyclic(edges))
+
+
+@pytest.mark.parametrize(
+    "knowledge", [Knowledge(forbidden=[(0, 9)]), Knowledge(tiers=[[9], list(range(9))])]
+)
+def test_knowledge_stands(knowledge: Knowledge) -> None:
+    state = climb(knowledge)
+    while pair_up(state):
+        pass
+    assert not bool((torch.from_numpy(state.edges) & ~knowledge.resolve(10).allowed).any())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_search_finds_both_products(seed: int) -> None:
+    found = lazy_search(GPEvidence(products(seed=seed)), edge_penalty=PENALTY).adjacency
+    assert found[:, 9].nonzero()[:, 0].tolist() == [0, 1, 2, 3]
+    assert int(found.sum()) == 4
+
+
+def test_sums_of_functions_have_no_pairs() -> None:
+    evidence = ExactScreen(AdditiveEvidence(products()))
+    state = Climb(evidence, Knowledge().resolve(10), PENALTY, 14, None)
+    assert not pair_up(state)
