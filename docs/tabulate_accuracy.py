@@ -28,7 +28,7 @@ BEST = {
     "Sachs": (23.8, "DAG-GNN"),
 }
 OTHER = ["additive GP", "GP, Laplace", "GP, exponential", "MLP", "linear", "linear, Laplace"]
-OTHER += ["linear, Gumbel", "location-scale", "products"]
+OTHER += ["linear, Gumbel", "location-scale", "products", "steps"]
 OTHER += ["BA-50-50", "BA-50-200"]
 
 

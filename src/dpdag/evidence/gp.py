@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import torch
@@ -23,6 +24,8 @@ from .marginal import (
     gp_evidence,
     gp_evidence_and_gradient,
     gp_residual,
+    set_values,
+    single_values,
 )
 from .screened import ScreenedEvidence
 from .transforms import standardise
@@ -266,7 +269,8 @@ class GPEvidence(ScreenedEvidence):
     def screen(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n,)
         if not parents.any():
             if self._singles is None:
-                self._singles = self._all_singles()
+                gains = single_values(self._x, self.kernel) - self._empty - self._price
+                self._singles = gains.fill_diagonal_(-math.inf)
             return self._singles[:, child]
         parameters = self.kernel_parameters(child, parents)
         change = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
@@ -274,10 +278,11 @@ class GPEvidence(ScreenedEvidence):
         others = (~parents).nonzero()[:, 0]
         others = others[others != child]
         typical = parameters[:-2].clamp(max=math.log(4)).mean(0, keepdim=True)
-        base = self._screen_values(child, members[None], parameters[None])[0]
+        value = partial(set_values, self._screen_x, child, kernel=self.kernel)
+        base = value(members[None], parameters[None])[0]
         larger = torch.cat([members.expand(len(others), -1), others[:, None]], -1)
         wider = torch.cat([parameters[:-2], typical, parameters[-2:]])
-        values = self._screen_values(child, larger, wider.expand(len(others), -1))
+        values = value(larger, wider.expand(len(others), -1))
         scale = self.n_rows / len(self._screen_x)
         change[others] = (values - base) * scale - self._price
         if len(members) == 1:
@@ -289,35 +294,10 @@ class GPEvidence(ScreenedEvidence):
         noisier = torch.tensor([[0.0, 0.0], [math.log(4), 0.0]], dtype=torch.float64)
         ends = (parameters[-2:] + noisier).unsqueeze(1).expand(-1, len(members), -1)
         both = torch.cat([scales.expand(2, -1, -1), ends], -1)
-        values = self._screen_values(child, smaller.repeat(2, 1), both.flatten(0, 1))
+        values = value(smaller.repeat(2, 1), both.flatten(0, 1))
         best = values.reshape(2, -1).amax(0)
         change[members] = (best - base) * scale + self._price
         return change
-
-    def _screen_values(
-        self,
-        child: int,
-        index: Tensor,  # (k, d)
-        parameters: Tensor,  # (k, d + 2)
-    ) -> Tensor:  # (k,)
-        table = self._screen_x
-        chunk = max(1, 64_000_000 // table.shape[0] ** 2) if table.is_cuda else 10
-        parts = []
-        for columns, values in zip(index.split(chunk), parameters.split(chunk)):
-            x = table[:, columns.to(table.device)].movedim(0, 1)
-            y = table[:, child, None].expand(len(x), -1, -1)
-            parts.append(gp_evidence(y, x, values, self.kernel)[:, 0])
-        return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.float64)
-
-    def _all_singles(self) -> Tensor:  # (n, n) gain of each single parent for each child
-        """One factor per parent and kernel serves all children."""
-        grid = torch.tensor(self.kernel.single, dtype=torch.float64).log()
-        best = torch.full((self.n_nodes, self.n_nodes), -math.inf, dtype=torch.float64)
-        for j in range(self.n_nodes):
-            x = self._x[:, j, None].expand(len(grid), -1, -1)
-            values = gp_evidence(self._x.expand(len(grid), -1, -1), x, grid, self.kernel)
-            best[j] = values.amax(0)
-        return (best - self._empty - self._price).fill_diagonal_(-math.inf)
 
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         if not parents.any():

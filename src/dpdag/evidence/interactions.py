@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .transforms import standardise
+
 __all__ = ["interaction_scores", "simple_shapes"]
 
 _FAR = 3.0  # standard deviations beyond which values count as that far
@@ -12,9 +14,9 @@ _FAR = 3.0  # standard deviations beyond which values count as that far
 
 def simple_shapes(x: Tensor) -> Tensor:  # (N, n) -> (3, N, n)
     """A line, a bow and a step of every column, of mean zero and variance one."""
-    line = _unit(x).clamp(-_FAR, _FAR)
+    line = standardise(x)[0].clamp(-_FAR, _FAR)
     step = (x > x.median(0).values).to(x)
-    return torch.stack([_unit(line), _unit(line.square()), _unit(step)])
+    return torch.stack([standardise(shape)[0] for shape in (line, line.square(), step)])
 
 
 def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k, N, n) -> (n, n)
@@ -31,12 +33,7 @@ def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k,
         >>> bool(scores[0, 2] > 200) and bool(scores[0, 1] < 40)
         True
     """
-    u = _unit(residual).clamp(-_FAR, _FAR)
+    u = standardise(residual)[0].clamp(-_FAR, _FAR)
     moved = shapes * u.unsqueeze(-1)
     products = moved.mT.unsqueeze(1) @ shapes.unsqueeze(0)  # (k, k, n, n)
     return products.double().square().sum((0, 1)).cpu() / len(u)
-
-
-def _unit(x: Tensor) -> Tensor:  # (N, *) -> (N, *)
-    centred = x - x.mean(0)
-    return centred / centred.std(0, correction=0).clamp_min(1e-9)

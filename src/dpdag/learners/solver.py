@@ -18,7 +18,7 @@ from ..seeding import base_seed, torch_generator
 from ..training import Spinner
 from .base import DAGLearner, Solution
 from .choice import choose
-from .families import INTEGRATED, PROCESSES, Resources
+from .families import INTEGRATED, PROCESSES, Family, Resources
 from .functions import compare_with_networks, train_networks
 from .integrated import find_graph, forecast, misfit, mixture, ranking
 
@@ -95,15 +95,10 @@ def integrate(
     read = int(min(len(x), family.most_rows(x.shape[1], plan.resources)))
     if read < len(x):
         remarks.append(f"the graph is sought on {read} of {len(x)} rows")
-    functions: Callable[[Tensor, Tensor], Mechanisms] = _Fit(mechanism, first.evidence)
+    fitted = _Fit(mechanism, first.evidence)
     count = (plan.n_restarts or 1) - 1
     if plan.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
-        doubt = "the shape of the noise is estimated"
-        if family.gaussian:
-            nats = misfit(spaced(x, read), functions(x, graph))
-            doubt = (
-                f"residuals are not Gaussian ({nats:.0f} nats a column)" if nats > _MISFIT else ""
-            )
+        doubt = _doubt(family, spaced(x, read), partial(fitted, x, graph))
         if doubt:
             count = _RESAMPLES
             remarks.append(
@@ -113,6 +108,7 @@ def integrate(
     for k, rows in enumerate(_halves(x, count, plan.random_state), start=1):
         spinner.show(f"checking it on half of the rows, {k} of {count}")
         found.append(search(rows, start=graph))
+    functions: Callable[[Tensor, Tensor], Mechanisms] = fitted
     many = mechanism in PROCESSES and read < len(x) and bool(graph.any())
     if plan.mechanism == "auto" and many:
         spinner.show("comparing with trained networks")
@@ -133,6 +129,14 @@ def integrate(
     return Integrated(
         solution, mixture(found, constraints), mechanism, "; ".join(remarks) or None, columns
     )
+
+
+def _doubt(family: Family, x: Tensor, fit: Callable[[], Mechanisms]) -> str | None:
+    """Why one posterior would be too sure of itself on (rows, n) columns."""
+    if not family.gaussian:
+        return "the shape of the noise is estimated"
+    nats = misfit(x, fit())
+    return f"residuals are not Gaussian ({nats:.0f} nats a column)" if nats > _MISFIT else None
 
 
 class _Fit:

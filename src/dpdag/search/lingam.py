@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ..evidence.transforms import standardise
 from ..ops.shape import negentropy
 
 __all__ = ["lingam_order"]
@@ -33,11 +34,11 @@ def lingam_order(x: Tensor, before: Tensor) -> Tensor:  # (N, n), (n, n) bool ->
         >>> lingam_order(x, torch.zeros(2, 2, dtype=torch.bool)).tolist()
         [1, 0]
     """
-    rest, left = _unit(x.double()), torch.arange(x.shape[1])
+    rest, left = standardise(x.double())[0], torch.arange(x.shape[1])
     order = []
     while len(left):
         shared = rest.T @ rest / len(rest)  # (k, k)
-        residual = _unit(rest[:, None] - shared * rest[:, :, None])  # (N, k, k): j given i
+        residual, _ = standardise(rest[:, None] - shared * rest[:, :, None])  # (N, k, k): j given i
         found = negentropy(residual.movedim(0, -1))
         own = negentropy(rest.T)
         lead = own[:, None] + found - own - found.T
@@ -48,8 +49,3 @@ def lingam_order(x: Tensor, before: Tensor) -> Tensor:  # (N, n), (n, n) bool ->
         keep = torch.arange(len(left)) != first
         rest, left = residual[:, first, keep], left[keep]
     return torch.stack(order)
-
-
-def _unit(x: Tensor) -> Tensor:  # (N, *) -> (N, *)
-    centred = x - x.mean(0)
-    return centred / centred.std(0, correction=0).clamp_min(1e-9)
