@@ -49,3 +49,14 @@ def test_batch_equals_loop_and_order_of_calls_does_not_matter() -> None:
 def test_empty_set_of_a_standardised_column_has_evidence_zero() -> None:
     value = GridGPEvidence(table()).log_evidence(torch.tensor([1]), torch.zeros(1, 3).bool())
     assert value.item() == pytest.approx(0.0, abs=1e-4)
+
+
+def test_networks_see_jumps() -> None:
+    cause, noise = torch.randn(2, 200, generator=torch.Generator().manual_seed(0)).double()
+    x = torch.stack([cause, 1.0 * (cause > 0.3) + 0.1 * noise], -1)
+    ways = torch.tensor([1, 0]), torch.tensor([[True, False], [False, True]])
+    smooth, network = (
+        GridGPEvidence(x, kernel=kernel).log_evidence(*ways) for kernel in ("rbf", "network")
+    )
+    assert network[0] > smooth[0] + 20
+    assert network[0] > network[1] + 100

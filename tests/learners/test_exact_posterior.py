@@ -33,7 +33,7 @@ def test_nonlinear_graph_is_recovered_with_certainty() -> None:
     assert learner.precedence_probabilities_[3, 1] > 0.9
 
 
-@pytest.mark.parametrize("mechanism", ["gp", "additive", "linear"])
+@pytest.mark.parametrize("mechanism", ["gp", "network", "additive", "linear"])
 def test_linear_gaussian_direction_is_left_open(mechanism: str) -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=300)

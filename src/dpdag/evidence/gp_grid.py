@@ -11,14 +11,13 @@ from torch import Tensor
 from ..seeding import torch_generator
 from .base import Evidence
 from .bge import BGeEvidence
+from .kernels import KERNELS
 from .marginal import gp_evidence
 from .transforms import standardise
 
 __all__ = ["GridGPEvidence"]
 
-_LENGTH_SCALES = (1.0, 1.8, 3.2)
 _NOISE = (0.06, 0.25, 1.0)
-_LINEAR = 1e-3
 
 
 class GridGPEvidence(Evidence):
@@ -34,6 +33,7 @@ class GridGPEvidence(Evidence):
     Arguments:
         x: Observations; columns are standardised.
         rows: Rows used at most; a seeded random subset is drawn beyond.
+        kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         random_state: Seed of the subset.
@@ -53,6 +53,7 @@ class GridGPEvidence(Evidence):
         x: Tensor,  # (N, n)
         *,
         rows: int = 300,
+        kernel: str = "rbf",
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         random_state: int = 0,
@@ -61,6 +62,7 @@ class GridGPEvidence(Evidence):
         chosen = torch.randperm(len(x), generator=generator)[:rows]
         table, _ = standardise(x.double().cpu()[chosen])
         self.n_rows, self.n_nodes = table.shape
+        self.kernel = KERNELS[kernel]
         self._x = table.to(device, dtype)
         self._bge = BGeEvidence(table)
         variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
@@ -83,7 +85,10 @@ class GridGPEvidence(Evidence):
 
     def _all_children(self, parents: Tensor, width: int) -> Tensor:  # (k, n), |S| -> (k, n)
         grid = torch.tensor(
-            [[scale] * width + [noise, _LINEAR] for scale, noise in product(_LENGTH_SCALES, _NOISE)]
+            [
+                [scale] * width + [noise, extra]
+                for (scale, extra), noise in product(self.kernel.typical, _NOISE)
+            ]
         )
         index = parents.nonzero()[:, 1].reshape(-1, width).to(self._x.device)
         x = self._x[:, index].movedim(0, 1).unsqueeze(1)  # (k, 1, N, |S|)
@@ -92,5 +97,6 @@ class GridGPEvidence(Evidence):
             self._x.expand(*shape, -1, -1),
             x.expand(*shape, -1, -1),
             grid.double().log().expand(*shape, -1),
+            self.kernel,
         )
         return values.logsumexp(1) - math.log(len(grid))

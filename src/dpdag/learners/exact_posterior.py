@@ -20,10 +20,11 @@ from ..scm import Mechanisms, fit_additive, fit_gp, fit_location_scale
 from ..search.exact import MAX_NODES, SubsetPosterior, exact_posterior
 from ..seeding import torch_generator
 from .base import DAGLearner, Solution
+from .families import PROCESSES
 
 __all__ = ["ExactPosterior"]
 
-_MECHANISMS = ["gp", "additive", "linear", "free-noise", "location-scale"]
+_MECHANISMS = [*PROCESSES, "additive", "linear", "free-noise", "location-scale"]
 
 
 class ExactPosterior(DAGLearner):
@@ -35,9 +36,9 @@ class ExactPosterior(DAGLearner):
     dynamic programming over subsets. The truth against which approximations can be measured.
 
     Arguments:
-        mechanism: "gp", "additive" or "linear", with Gaussian noise; "free-noise", additive with
-            noise of any shape; or "location-scale", where the size of the noise depends on the
-            parents too.
+        mechanism: "gp", "network" (infinitely wide networks, which can follow jumps), "additive"
+            or "linear", with Gaussian noise; "free-noise", additive with noise of any shape; or
+            "location-scale", where the size of the noise depends on the parents too.
         edge_prior: Probability of an edge along the order.
         rows: Rows that the Gaussian process evidence uses at most; its time grows with the cube.
         knowledge: A :class:`~dpdag.Knowledge`.
@@ -112,12 +113,15 @@ class ExactPosterior(DAGLearner):
         )
 
     def _evidence(self, x: Tensor) -> Evidence:
-        if self.mechanism == "gp":
+        if self.mechanism in PROCESSES:
             device = self.device
             if device == "auto":
                 device = "cuda" if torch.cuda.is_available() else "cpu"
             seed = 0 if self.random_state is None else self.random_state
-            return GridGPEvidence(x, rows=self.rows, device=device, random_state=seed)
+            kernel = PROCESSES[self.mechanism]
+            return GridGPEvidence(
+                x, rows=self.rows, kernel=kernel, device=device, random_state=seed
+            )
         if self.mechanism == "additive":
             return AdditiveEvidence(x)
         if self.mechanism == "linear":
@@ -130,8 +134,8 @@ class ExactPosterior(DAGLearner):
         )
 
     def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
-        if self.mechanism == "gp":
-            return fit_gp(x, adjacency, rows=self.rows)
+        if self.mechanism in PROCESSES:
+            return fit_gp(x, adjacency, rows=self.rows, kernel=PROCESSES[self.mechanism])
         if self.mechanism == "location-scale":
             return fit_location_scale(x, adjacency)
         return fit_additive(x, adjacency)
