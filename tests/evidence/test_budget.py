@@ -7,7 +7,7 @@ from dpdag import VIDPDAG
 from dpdag.evidence import budget
 from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.base import Evidence
-from dpdag.evidence.budget import TIME_BUDGET, batch_bytes, search_seconds
+from dpdag.evidence.budget import TIME_BUDGET, search_seconds, set_bytes
 from dpdag.evidence.gp import GPEvidence
 from dpdag.learners.integrated import forecast
 
@@ -38,12 +38,14 @@ def test_long_searches_are_announced() -> None:
 
 
 def test_rows_follow_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = GPEvidence.affordable_rows
+    rows = budget.affordable_rows
+    monkeypatch.setattr(budget, "available_bytes", lambda device: None)
     assert rows(10, seconds=240) > rows(10) > rows(40) > rows(150) == 1000
     assert search_seconds(10, rows(10)) == pytest.approx(TIME_BUDGET, rel=0.01)
     monkeypatch.setattr(budget, "available_bytes", lambda device: 200_000_000)
     scarce = rows(10)
-    assert batch_bytes(4, scarce) <= 100_000_000 < batch_bytes(4, scarce + 1)
+    assert set_bytes(scarce) <= 100_000_000 < set_bytes(scarce + 1)
+    assert [budget.affordable_sets(1000, 4), budget.affordable_sets(2000, 4)] == [4, 1]
     x = torch.randn(4000, 10, generator=torch.Generator().manual_seed(0)).double()
     assert GPEvidence(x).n_rows == scarce
 

@@ -14,7 +14,7 @@ from dpdag.scm import fit_gp
 
 PARAMETERS = torch.tensor([-0.9, 0.2, -1.0, 0.5], dtype=torch.float64)  # of two parents
 SCALE, EXTRA = PARAMETERS[:2].exp(), PARAMETERS[3:].exp()
-both = pytest.mark.parametrize("kernel", ["rbf", "network"])
+both = pytest.mark.parametrize("kernel", list(KERNELS))
 
 
 def table(rows: int = 40, seed: int = 0) -> Tensor:  # (rows, 3): (0, 1) → 2
@@ -109,6 +109,29 @@ def test_network_evidence_in_single_and_double_precision() -> None:
         for dtype in (torch.float32, torch.float64)
     )
     assert single.item() == pytest.approx(double.item(), abs=0.5)
+
+
+@pytest.mark.parametrize("kind", ["outlier", "rare"])
+def test_network_gradients_are_finite_at_the_bounds(kind: str) -> None:
+    x = torch.randn(500, 4, generator=torch.Generator().manual_seed(0))
+    if kind == "outlier":
+        x[0] = 1e4
+    else:
+        x[:, :3] = (torch.arange(500)[:, None] < torch.tensor([2, 3, 5])).float() * 15
+    kernel = NetworkKernel()
+    lower, upper = kernel.bounds(3)
+    sharp = torch.cat([lower[:-1], upper[-1:]])
+    value, gradient = gp_evidence_and_gradient(x[None, :, 3], x[None, :, :3], sharp[None], kernel)
+    assert value.isfinite().all()
+    assert gradient.isfinite().all()
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+def test_functions_have_the_kernel_of_their_evidence(kernel: str) -> None:
+    x = steps(200)
+    graph = torch.tensor([[False, True], [False, False]])
+    given = fit_gp(x, graph, evidence=GPEvidence(x, kernel=kernel))
+    torch.testing.assert_close(given(x), fit_gp(x, graph, kernel=kernel)(x))
 
 
 @pytest.mark.parametrize("rows", [300, 50])

@@ -67,6 +67,19 @@ def test_predictions_come_with_their_spread(fitted: VIDPDAG) -> None:
         assert there["effect"].median() > 1.5 * std["effect"].median()
 
 
+@pytest.mark.parametrize("noise", [1e-2, 0.1, 1.0])
+@pytest.mark.parametrize("rows", [300, 2000])
+def test_the_spread_is_true_however_small_the_noise(noise: float, rows: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=rows + 500)
+    X = np.stack([x, np.sin(2 * x) + noise * rng.normal(size=len(x))], axis=1)
+    known = Knowledge(required=[(0, 1)])
+    model = VIDPDAG(mechanism="gp", knowledge=known, n_restarts=1, time_budget=1.0, verbose=False)
+    mean, std = model.fit(X[:rows]).predict(X[rows:], return_std=True)
+    inside = np.abs(X[rows:, 0]) < 2  # far out, little is known
+    assert 0.75 < ((X[rows:] - mean) / std)[inside, 1].std() < 1.35
+
+
 @pytest.mark.parametrize("mechanism", ["gp", "auto"])
 def test_the_graph_is_found(mechanism: str) -> None:
     model = VIDPDAG(mechanism=mechanism, random_state=0).fit(table(300))

@@ -48,7 +48,13 @@ def test_mean_and_variance_equal_dense_conditioning() -> None:
     cross = kernel[80:, :80]
     mean = cross @ torch.linalg.solve(inner, x[:, 1])
     assert torch.allclose(model(new)[:, 1], mean, atol=1e-8)
-    amplitude = x[:, 1] @ torch.linalg.solve(inner, x[:, 1]) / 80
+    left_out = []  # squared errors over their variance, each row from all others
+    for row in range(80):
+        others = torch.arange(80) != row
+        weight = torch.linalg.solve(inner[others][:, others], inner[others, row])
+        error = x[row, 1] - weight @ x[others, 1]
+        left_out.append(error.square() / (inner[row, row] - weight @ inner[others, row]))
+    amplitude = torch.stack(left_out).mean()
     spread = kernel[80:, 80:].diagonal() + noise
     spread = amplitude * (spread - (cross * torch.linalg.solve(inner, cross.T).T).sum(-1))
     assert torch.allclose(model.variance(new)[:, 1], spread, atol=1e-8)
@@ -86,7 +92,8 @@ def test_kernels_at_some_rows_give_the_posterior_of_the_covariance_they_span(
     weight = torch.linalg.solve(spanned + noise * torch.eye(120), x[:, 1])
     assert len(points) == 40
     torch.testing.assert_close(model(x)[:, 1], spanned @ weight, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(model.amplitude[1], x[:, 1] @ weight / 120, rtol=1e-5, atol=0)
+    missed = (x[:, 1] - spanned @ weight).square().mean()
+    torch.testing.assert_close(model.amplitude[1] * noise, missed, rtol=1e-5, atol=0)
 
 
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

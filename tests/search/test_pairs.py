@@ -73,13 +73,23 @@ def test_a_descendant_in_the_pair_is_freed() -> None:
 
 
 @pytest.mark.parametrize(
-    "knowledge", [Knowledge(forbidden=[(0, 9)]), Knowledge(tiers=[[9], list(range(9))])]
+    "knowledge",
+    [
+        Knowledge(forbidden=[(0, 9)]),
+        Knowledge(required=[(9, 0)]),
+        Knowledge(tiers=[[1, 2, 3, 9], [0, 4, 5, 6, 7, 8]]),
+    ],
+    ids=["forbidden", "required", "tiers"],
 )
 def test_knowledge_stands(knowledge: Knowledge) -> None:
-    state = climb(knowledge)
+    state, limits = climb(knowledge), knowledge.resolve(10)
     while pair_up(state):
         pass
-    assert not bool((torch.from_numpy(state.edges) & ~knowledge.resolve(10).allowed).any())
+    edges = torch.from_numpy(state.edges)
+    assert edges[:, 9].nonzero()[:, 0].tolist() == [2, 3]  # the other pair is out of reach
+    assert not bool((edges & ~limits.allowed).any())
+    assert bool(edges[limits.required].all())
+    assert bool(is_acyclic(edges | limits.before))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -8,7 +8,7 @@ import torch
 
 from ..ops.memory import available_bytes
 
-__all__ = ["TIME_BUDGET", "affordable_rows", "batch_bytes", "search_seconds"]
+__all__ = ["TIME_BUDGET", "affordable_rows", "affordable_sets", "search_seconds", "set_bytes"]
 
 TIME_BUDGET = 120.0  # seconds of a search
 _PER_COLUMN = 1.0  # seconds at a thousand rows on one CPU core; from half to twice that was seen
@@ -29,27 +29,30 @@ def search_seconds(columns: int, rows: int, device: torch.device | str = "cpu") 
 
 
 def affordable_rows(
-    columns: int, *, batch: int, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
+    columns: int, *, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
 ) -> int:
     """Rows at which a search takes ``seconds`` and its matrices half of the free memory, at most.
 
     The time is not measured, so that the same data give the same rows on every machine that has
     memory enough; a thousand rows are read however long it takes.
 
-    Arguments:
-        batch: Parent sets evaluated at once.
-
     Example:
-        >>> [affordable_rows(n, batch=1) for n in (10, 100, 500)]
+        >>> [affordable_rows(n) for n in (10, 100, 500)]
         [2701, 1075, 1000]
     """
     within = 1000 * (seconds / search_seconds(columns, 1000, device)) ** (1 / _POWER)
     rows, free = max(float(_FEWEST), within), available_bytes(device)
     if free is not None:
-        rows = min(rows, math.sqrt(free / 2 / batch_bytes(batch, 1)))
+        rows = min(rows, math.sqrt(free / 2 / set_bytes(1)))
     return max(1, int(rows))
 
 
-def batch_bytes(batch: int, rows: int) -> float:
-    """What a batch of parent sets needs: six matrices each, in single precision."""
-    return 6.0 * 4 * batch * rows**2
+def set_bytes(rows: int, itemsize: int = 4) -> float:
+    """What evaluating a parent set needs: six matrices."""
+    return 6.0 * itemsize * rows**2
+
+
+def affordable_sets(rows: int, most: int, device: torch.device | str = "cpu") -> int:
+    """Parent sets that can be evaluated at once, at most, in half of the free memory."""
+    free = available_bytes(device)
+    return most if free is None else max(1, min(most, int(free / 2 / set_bytes(rows))))

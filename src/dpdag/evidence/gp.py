@@ -14,7 +14,7 @@ from ..ops.rows import varied
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
 from .bge import BGeEvidence
-from .budget import TIME_BUDGET, affordable_rows, batch_bytes
+from .budget import TIME_BUDGET, affordable_rows, affordable_sets, set_bytes
 from .families import Families, as_bits
 from .interactions import interaction_scores, simple_shapes
 from .kernels import KERNELS
@@ -60,7 +60,7 @@ class GPEvidence(ScreenedEvidence):
         seconds: What a search may take, roughly, on one CPU core or on the device.
         screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
         kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
-        linear: Add a linear kernel and the linear alternative; without, the RBF stands alone.
+        linear: Add the linear alternative, and a linear part to the "rbf" kernel.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         random_state: Seed of the subsets.
@@ -78,6 +78,8 @@ class GPEvidence(ScreenedEvidence):
         True
     """
 
+    sees_pairs = True
+
     def __init__(
         self,
         x: Tensor,  # (N, n)
@@ -94,9 +96,8 @@ class GPEvidence(ScreenedEvidence):
         if x.ndim != 2 or not len(x):
             raise ValueError(f"'x' must be a (rows, nodes) array with rows; got {tuple(x.shape)}.")
         on_gpu = torch.device(device).type != "cpu"
-        self._chunk = _ON_GPU if on_gpu else _ON_ONE_CORE
         if rows is None:
-            rows = self.affordable_rows(x.shape[1], seconds=seconds, device=device)
+            rows = affordable_rows(x.shape[1], seconds=seconds, device=device)
         generator = torch_generator(random_state, "gp rows")
         chosen = torch.randperm(len(x), generator=generator)[:rows]
         table, _ = standardise(varied(x, chosen).double().cpu())
@@ -111,8 +112,9 @@ class GPEvidence(ScreenedEvidence):
         self._screen_x = self._x[:screen_rows]
         variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
         self._empty = -self.n_rows / 2 * variance.log()  # (n,)
+        self._chunk = affordable_sets(self.n_rows, _ON_GPU if on_gpu else _ON_ONE_CORE, device)
         require_memory(
-            batch_bytes(self._chunk, self.n_rows) * self._x.element_size() / 4,
+            set_bytes(self.n_rows, self._x.element_size()),
             what=f"A Gaussian process on {self.n_rows} rows",
             way_out="lower 'rows'",
             device=str(device),
@@ -122,14 +124,6 @@ class GPEvidence(ScreenedEvidence):
         self._singles: Tensor | None = None
         self._shapes: Tensor | None = None
         self._feature_cache: dict[int, Tensor] = {}
-
-    @staticmethod
-    def affordable_rows(
-        columns: int, *, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
-    ) -> int:
-        """Rows that a search of so many columns looks at, at most."""
-        batch = _ON_ONE_CORE if torch.device(device).type == "cpu" else _ON_GPU
-        return affordable_rows(columns, batch=batch, seconds=seconds, device=device)
 
     @property
     def n_rows(self) -> int:
@@ -150,7 +144,7 @@ class GPEvidence(ScreenedEvidence):
         return self._evaluate(child, parents, target)
 
     def kernel_parameters(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (|S| + 2,)
-        """Logarithms of the length scales in order of nodes, of the noise ratio and of τ."""
+        """Logarithms of length scales in order of nodes, of the noise ratio and of the other."""
         key = (child, as_bits(parents))
         if key not in self._known:
             self.log_evidence(torch.tensor([child]), parents[None])
@@ -230,7 +224,7 @@ class GPEvidence(ScreenedEvidence):
             return self._values(table, families.take(rows), parameters)
 
         lower, upper = self.kernel.bounds(start.shape[-1] - 2)
-        if not self.linear:
+        if not self.linear and self.kernel.has_line:
             upper[-1] = lower[-1]
         return maximise(
             objective,

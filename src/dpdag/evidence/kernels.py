@@ -13,6 +13,7 @@ from ..registry import Registry
 
 __all__ = ["KERNELS", "Covariance", "Kernel", "NetworkKernel", "SmoothKernel", "rbf"]
 
+_MOST = 1 - 1e-6  # of a sine; float32 tells it from one
 _NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe from 0.01
 
 
@@ -30,6 +31,8 @@ class Kernel(ABC):
     Columns that are zero change nothing, so tables of different widths share a batch by padding.
 
     Attributes:
+        name: In ``KERNELS``.
+        has_line: Whether the other parameter weighs a linear part.
         length_scale: Least, first and largest value, in standard deviations of a column.
         extra: The same of the other parameter.
         curvature: Typical inverse curvature per row of the logarithms of length scale, noise ratio
@@ -38,6 +41,8 @@ class Kernel(ABC):
         typical: Length scales, with the other parameter, to average over where none is optimised.
     """
 
+    name: ClassVar[str]
+    has_line: ClassVar[bool] = False
     length_scale: ClassVar[tuple[float, float, float]]
     extra: ClassVar[tuple[float, float, float]]
     curvature: ClassVar[tuple[float, float, float]]
@@ -99,6 +104,8 @@ class SmoothKernel(Kernel):
               + \tau\, x_a^\top x_b
     """
 
+    name = "rbf"
+    has_line = True
     length_scale = (0.3, 1.4, 20.0)
     extra = (1e-3, 0.01, 64.0)
     curvature = (6.0, 40.0, 500.0)
@@ -147,6 +154,7 @@ class NetworkKernel(Kernel):
         Williams, *Computation with Infinite Neural Networks* (1998).
     """
 
+    name = "network"
     length_scale = (0.03, 0.3, 20.0)
     extra = (1e-2, 10.0, 1e3)
     curvature = (30.0, 40.0, 100.0)
@@ -155,7 +163,7 @@ class NetworkKernel(Kernel):
 
     def covariance(self, x: Tensor, scale: Tensor, extra: Tensor) -> Covariance:
         q = _directions(x, scale, extra)
-        sine = 2 * q @ q.mT
+        sine = _sine(q, q)
         return Covariance(sine.asin().mul_(2 / math.pi), sine, q)
 
     def slopes(self, pull: Tensor, at: Covariance, x: Tensor, extra: Tensor) -> Tensor:
@@ -169,16 +177,16 @@ class NetworkKernel(Kernel):
         return at.core.asin().mul_(2 / math.pi)
 
     def between(self, x: Tensor, other: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
-        sine = 2 * _directions(x, scale, extra) @ _directions(other, scale, extra).mT
+        sine = _sine(_directions(x, scale, extra), _directions(other, scale, extra))
         return sine.asin().mul_(2 / math.pi)
 
     def own(self, x: Tensor, scale: Tensor, extra: Tensor) -> Tensor:
         sine = 2 * _directions(x, scale, extra).square().sum(-1)
-        return sine.asin().mul_(2 / math.pi)
+        return sine.clamp_(max=_MOST).asin().mul_(2 / math.pi)
 
 
-KERNELS.register("rbf")(SmoothKernel())
-KERNELS.register("network")(NetworkKernel())
+for _kernel in (SmoothKernel(), NetworkKernel()):
+    KERNELS.register(_kernel.name)(_kernel)
 
 
 def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, d) -> (*, N, M)
@@ -203,6 +211,11 @@ def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, 
 
 def _half_square(z: Tensor) -> Tensor:  # (*, N, d) -> (*, N, 1)
     return (z * z).sum(-1, keepdim=True) / -2
+
+
+def _sine(q: Tensor, other: Tensor) -> Tensor:  # (*, N, d), (*, M, d) -> (*, N, M)
+    """Below one also where rounding says otherwise: slopes are infinite there."""
+    return (2 * q @ other.mT).clamp_(-_MOST, _MOST)
 
 
 def _directions(x: Tensor, scale: Tensor, extra: Tensor) -> Tensor:  # (*, N, d) -> (*, N, d + 1)

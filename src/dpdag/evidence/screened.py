@@ -20,10 +20,12 @@ class ScreenedEvidence(Evidence):
         lookahead: How many full evaluations are worth asking for at once: few where they run one
             after the other, many where a batch costs little more than one.
         screens_exactly: Whether the estimates are the evaluations themselves.
+        sees_pairs: Whether parents may explain something only together.
     """
 
     lookahead: int = 1
     screens_exactly: bool = False
+    sees_pairs: bool = False
 
     @abstractmethod
     def screen(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n,)
@@ -33,9 +35,9 @@ class ScreenedEvidence(Evidence):
         """A second, independent ranking of additions, or None where there is none."""
         return None
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n, n)
-        """How much each pair of nodes explains only together; None where nothing can."""
-        return None
+    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
+        """How much each pair of nodes explains only together, by chance some thirty at most."""
+        raise NotImplementedError
 
     def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
         """Which children, of these evidences, leave so much open that parents may be missing."""

@@ -44,10 +44,14 @@ class LearnedGraph:
     probabilities: NDArray[np.float64] | None = None
 
     def edges(self, *, learned: bool = True) -> Iterator[Edge]:
-        """Edges, the most certain first; all pairs of nodes where ``learned`` is False."""
+        """Edges, the most certain first; all pairs of nodes where ``learned`` is False.
+
+        Of probabilities that are equal to three digits, scores decide.
+        """
         wanted = self.adjacency != 0 if learned else ~np.eye(len(self.names), dtype=bool)
         strengths = self.scores if self.probabilities is None else self.probabilities
         pairs = np.argwhere(wanted)
-        for i, j in pairs[np.argsort(-strengths[wanted], kind="stable")].tolist():
+        certain_first = np.lexsort((-self.scores[wanted], -strengths[wanted].round(3)))
+        for i, j in pairs[certain_first].tolist():
             known = None if self.probabilities is None else float(self.probabilities[i, j])
             yield Edge(self.names[i], self.names[j], float(self.scores[i, j]), known)

@@ -43,7 +43,7 @@ class Solution:
         edge_scores: (n, n) larger = more certain.
         adjacency: (n, n) bool, a DAG.
         fit: From (rows, n) columns and an (n, n) adjacency, the functions on that graph; called
-            once, after pruning.
+            with what pruning leaves of it.
         order: (n,) nodes, causes first; from ``adjacency`` when None.
         history: Rows of the training curve.
     """
@@ -107,6 +107,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def predict(self, X: Any, *, return_std: bool = False) -> Rows | tuple[Rows, Rows]:
         """Every column's value (m, n) from its learned parents; roots get their mean.
+
+        Where the model works on transformed columns, means are taken there, so that in original
+        units they lie nearer the median.
 
         Arguments:
             return_std: Also return how far values lie from there, typically: the standard

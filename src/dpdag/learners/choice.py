@@ -50,7 +50,8 @@ def choose(
     of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
     families, among them those with noise of any shape, are compared by their evidence on a dozen
     of its children and as large a share of its roots. What causes do only together is not in that
-    graph: up to 50 columns, Gaussian processes may also win with a graph of their own.
+    graph: up to 50 columns, Gaussian processes, smooth or of networks, may also win with a graph
+    that smooth ones find.
 
     Arguments:
         any_noise: Whether noise may have another shape than the Gaussian one.
@@ -58,8 +59,8 @@ def choose(
     """
     few = x.shape[1] <= _GP_NODES
     on, reason, graph = _columns(x, constraints, resources, agreed=few)
-    most = min(_COMPARED_ROWS, INTEGRATED["gp"].most_rows(x.shape[1], resources))
-    rows = spaced(transform(x, on).z, most)
+    most = INTEGRATED["gp"].most_rows(x.shape[1], resources) if few else math.inf
+    rows = spaced(transform(x, on).z, min(_COMPARED_ROWS, most))
     names = ["linear", "additive", *(PROCESSES if few else [])]
     names += ["free-noise", "location-scale"] if few and any_noise else []
     families = compare(names, rows, graph, resources)
@@ -80,7 +81,8 @@ def choose(
     if not seen and x.shape[1] <= _JOINT_NODES:
         joint = together(spaced(x, _FEW_ROWS), Candidate(winner, on, graph), constraints)
         if joint.pays and (winner, on) != (joint.mechanism, joint.transform):
-            reason = f"{_called(joint.transform)}, for what causes do together"
+            together_only = ", for what causes do together" if joint.mechanism != winner else ""
+            reason = _called(joint.transform) + together_only
             others = f"{joint.gain:.0f} nats over {winner} on {_called(on)}"
             winner, on = joint.mechanism, joint.transform
     if not few:

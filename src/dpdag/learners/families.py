@@ -15,7 +15,7 @@ from ..distributions import Constraints
 from ..evidence.additive import AdditiveEvidence
 from ..evidence.base import CachedEvidence, Evidence
 from ..evidence.bge import BGeEvidence
-from ..evidence.budget import TIME_BUDGET
+from ..evidence.budget import TIME_BUDGET, affordable_rows
 from ..evidence.free_noise import FreeNoiseEvidence
 from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
@@ -40,10 +40,17 @@ Search = Callable[[Tensor, ScreenedEvidence, Constraints, float], LazyResult]
 
 
 class Resources(NamedTuple):
-    """What a search may use: a device, and seconds of one with Gaussian processes."""
+    """What a search may use: a device, and seconds and rows of one with Gaussian processes."""
 
     device: str = "cpu"
     seconds: float = TIME_BUDGET
+    rows: int | None = None
+
+    def settled(self, columns: int) -> Resources:
+        """With as many rows as the seconds and the memory of this moment allow."""
+        return self._replace(
+            rows=affordable_rows(columns, seconds=self.seconds, device=self.device)
+        )
 
 
 CPU = Resources()
@@ -106,7 +113,7 @@ def _from_gaussian_noise(
     """Turn round and mend a graph found with Gaussian noise: dependences are right in it already.
 
     From nothing, single steps go astray where the shape of the noise decides on directions. Where
-    relations are straight, that shape also gives an order, and another graph to mend.
+    few relations are straight, that shape also gives an order, and another graph to mend.
     """
     climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
     straight, curved = LinearEvidence(x, criterion="bic"), AdditiveEvidence(x)
@@ -119,9 +126,10 @@ def _from_gaussian_noise(
     else:
         family = INTEGRATED["linear"]
         starts = [family.search(x, family.evidence(x, CPU), constraints, penalty).adjacency]
+    if few and not bent:
         order = lingam_order(spaced(x, _ORDER_ROWS), constraints.before)
-        along = constraints.allowed & precedence_mask(order)
-        starts.append(greedy(straight, constraints=replace(constraints, allowed=along)).adjacency)
+        along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
+        starts.append(greedy(straight, constraints=along, penalty=penalty).adjacency)
     best = max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
     if not few:
         return best
@@ -158,14 +166,15 @@ def _process(kernel: str) -> Family:
     """Gaussian processes over all parents jointly."""
 
     def evidence(x: Tensor, resources: Resources) -> ScreenedEvidence:
-        return GPEvidence(x, kernel=kernel, device=resources.device, seconds=resources.seconds)
+        rows, device = most_rows(x.shape[1], resources), resources.device
+        return GPEvidence(x, kernel=kernel, rows=rows, device=device)
 
     def fit(x: Tensor, graph: Tensor, known: Evidence | None) -> Mechanisms:
         own = known if isinstance(known, GPEvidence) else None
         return fit_gp(x, graph, evidence=own, kernel=kernel)
 
-    def most_rows(n: int, resources: Resources) -> float:
-        return GPEvidence.affordable_rows(n, seconds=resources.seconds, device=resources.device)
+    def most_rows(n: int, resources: Resources) -> int:
+        return resources.rows or resources.settled(n).rows or 1
 
     return Family(evidence, fit, _lazily, exact_nodes=5, most_rows=most_rows)
 

@@ -30,12 +30,16 @@ _EQUAL = 1e-6  # nats between graphs that explain the same
 
 @dataclass(frozen=True)
 class Found:
-    """The best graph a search found and the posterior, as one DP-DAG or several."""
+    """The best graph a search found and the posterior, as one DP-DAG or several.
+
+    Attributes:
+        evidence: What it was found with; None where that is no longer needed.
+    """
 
     graph: LazyResult
     posteriors: Sequence[DAGPosterior]
     weights: Tensor  # (k,)
-    evidence: Evidence
+    evidence: Evidence | None
 
 
 def find_graph(

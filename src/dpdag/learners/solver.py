@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -70,9 +71,10 @@ def integrate(
 ) -> Integrated:
     """Choose a family, search with its evidence, then fit the posterior around what was found."""
     mechanism, columns, remarks = plan.mechanism, None, list[str]()
+    resources = plan.resources.settled(x.shape[1])
     if mechanism == "auto":
         spinner.show("comparing mechanisms")
-        choice = choose(x, constraints, any_noise=plan.any_noise, resources=plan.resources)
+        choice = choose(x, constraints, any_noise=plan.any_noise, resources=resources)
         mechanism = choice.mechanism
         remarks.append(choice.why)
         spinner.say(choice.why)
@@ -80,19 +82,19 @@ def integrate(
             columns = MonotoneColumns.through(x, transform(x, choice.transform).z)
             x = columns(x)
     family = INTEGRATED[mechanism]
-    if expected := forecast(x, mechanism, plan.resources):
+    if expected := forecast(x, mechanism, resources):
         spinner.say(expected)
     search = partial(
         find_graph,
         mechanism=mechanism,
         constraints=constraints,
         edge_prior=plan.edge_prior,
-        resources=plan.resources,
+        resources=resources,
     )
     spinner.show("searching a graph")
     first = search(x)
     graph = first.graph.adjacency
-    read = int(min(len(x), family.most_rows(x.shape[1], plan.resources)))
+    read = int(min(len(x), family.most_rows(x.shape[1], resources)))
     if read < len(x):
         remarks.append(f"the graph is sought on {read} of {len(x)} rows")
     fitted = _Fit(mechanism, first.evidence)
@@ -107,12 +109,12 @@ def integrate(
     found = [first]
     for k, rows in enumerate(_halves(x, count, plan.random_state), start=1):
         spinner.show(f"checking it on half of the rows, {k} of {count}")
-        found.append(search(rows, start=graph))
+        found.append(replace(search(rows, start=graph), evidence=None))
     functions: Callable[[Tensor, Tensor], Mechanisms] = fitted
     many = mechanism in PROCESSES and read < len(x) and bool(graph.any())
     if plan.mechanism == "auto" and many:
         spinner.show("comparing with trained networks")
-        seed, device = base_seed(plan.random_state), plan.resources.device
+        seed, device = base_seed(plan.random_state), resources.device
         rivals = compare_with_networks(x, graph, mechanism, seed=seed, device=device)
         remarks.append(rivals.verdict)
         spinner.say(rivals.verdict)

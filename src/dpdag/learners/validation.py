@@ -45,8 +45,9 @@ def validated(
             raise
         asked = reset and getattr(estimator, "missing", "error") == "error"
         gaps = _gaps(X, besides=text) if asked else []
-        raise type(error)(
-            f"X must hold numbers; columns {text} do not ({error}): encode or drop them "
+        plain = type(error) in (TypeError, ValueError)
+        raise (type(error) if plain else TypeError)(
+            f"X must hold numbers; columns {text} do not{f' ({error})' * plain}: encode or drop them "
             "(dpdag.datasets.one_hot encodes categories)."
             + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None

@@ -58,8 +58,9 @@ class VIDPDAG(DAGLearner):
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
         edge_prior: Prior probability of an edge; by default 0.1, for trained networks 0.02.
-        time_budget: Seconds that a search with "gp" or "network" may take on one CPU core or on
-            the GPU, roughly: it looks at as many rows as that and the free memory allow.
+        time_budget: Seconds that one search with "gp" or "network" may take on one CPU core or on
+            the GPU, roughly: it looks at as many rows as that and the free memory allow, but at
+            no less than 1000 for want of time. What comes before and after is not counted.
         hidden_units: Width of the networks' hidden layers; this and all that follows up to
             ``validation_fraction`` is for ``mechanism="mlp"``.
         n_layers: Number of the networks' linear layers.

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import torch
 
 __all__ = ["available_bytes", "require_memory"]
 
 
+_CGROUP = Path("/sys/fs/cgroup")
+
+
 def available_bytes(device: torch.device | str = "cpu") -> int | None:
-    """Free memory of a device, or None where the system does not tell."""
+    """Memory of a device that can still be had, or None where the system does not tell."""
     if torch.device(device).type == "cuda":
-        return int(torch.cuda.mem_get_info(device)[0])
+        kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+        return int(torch.cuda.mem_get_info(device)[0]) + kept
+    known = [bytes_ for bytes_ in (_of_the_system(), _of_the_container()) if bytes_ is not None]
+    return min(known, default=None)
+
+
+def _of_the_system() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return 1024 * int(next(line for line in lines if "MemAvailable" in line).split()[1])
+    except (OSError, StopIteration, ValueError):
+        pass
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
     except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _of_the_container() -> int | None:
+    try:
+        limit, used = ((_CGROUP / f"memory.{name}").read_text() for name in ("max", "current"))
+        return int(limit) - int(used)
+    except (OSError, ValueError):  # no container, or none with a limit
         return None
 
 

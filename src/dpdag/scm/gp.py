@@ -103,7 +103,7 @@ def fit_gp(
     Arguments:
         evidence: One that already knows these parent sets, to save their optimisation.
         rows: Rows with a kernel at each of them, at most.
-        kernel: "rbf" or "network".
+        kernel: "rbf" or "network"; that of the evidence where there is one.
 
     References:
         Quiñonero-Candela and Rasmussen, *A Unifying View of Sparse Approximate Gaussian Process
@@ -117,6 +117,7 @@ def fit_gp(
         True
     """
     known = GPEvidence(x, rows=rows, kernel=kernel) if evidence is None else evidence
+    kernel = known.kernel.name
     x = x.double()
     dense = len(x) <= rows
     points = max(_FEWEST, math.isqrt(int(_WORK / len(x))))
@@ -143,14 +144,14 @@ def fit_gp(
 
 
 def _exactly(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)
-    """α and the amplitude."""
-    y = x[:, child]
-    alpha = _solve(model._matrix(child), y)
-    return alpha, y @ alpha / len(x)
+    """α and the amplitude: that of errors on rows left out one by one, whatever the noise ratio."""
+    factor = torch.linalg.cholesky(model._matrix(child))
+    alpha = torch.cholesky_solve(x[:, child, None], factor)[:, 0]
+    return alpha, (alpha.square() / torch.cholesky_inverse(factor).diagonal()).mean()
 
 
 def _by_points(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)
-    """α and the amplitude, with kernels at the model's inputs only and the covariance they give."""
+    """α, with kernels at the model's inputs only, and the amplitude that errors have."""
     own, ratio = model._cross(model.inputs, child), model.noise[child]
     own.diagonal().mul_(1 + _JITTER)
     factor = torch.linalg.cholesky(own)
@@ -161,7 +162,8 @@ def _by_points(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tens
         right.addmv_(white, block[:, child])
     beta = _solve(inner, right)
     alpha = torch.linalg.solve_triangular(factor.T, beta.unsqueeze(-1), upper=True)[:, 0]
-    return alpha, (x[:, child].square().sum() - right @ beta) / (ratio * len(x))
+    missed = x[:, child].square().sum() - right @ beta - ratio * beta.square().sum()
+    return alpha, missed / (ratio * len(x))
 
 
 def _solve(matrix: Tensor, right: Tensor) -> Tensor:  # (m, m), (m,) -> (m,)

@@ -19,20 +19,19 @@ _TRIED = 2  # pairs of a child
 def pair_up(climb: Climb) -> bool:
     """Give each child the pair of parents that its residuals ask for; whether any was worth it.
 
-    A child is tried again only when its parents or its possible parents have changed.
+    A child is tried again only when its parents or its descendants have changed.
     """
-    improved = False
+    if not climb.evidence.sees_pairs:
+        return False
+    improved, reach = False, climb.reach()
     for child in range(len(climb.edges)):
-        cost, cuts = freeing_costs(climb, child, most=math.inf)
-        situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
-        if climb.paired.get(child) == situation:
+        situation = (climb.edges[:, child].tobytes(), reach[child].tobytes())
+        full = int(climb.edges[:, child].sum()) + 2 > climb.max_parents
+        if full or climb.paired.get(child) == situation:
             continue
         climb.paired[child] = situation
+        cost, cuts = freeing_costs(climb, child, most=math.inf)
         score = climb.evidence.pair_probe(child, climb.parents(child))
-        if score is None:
-            return False
-        if int(climb.edges[:, child].sum()) + 2 > climb.max_parents:
-            continue
         possible = (cost[:, None] < math.inf) & (cost < math.inf)
         clear = np.argwhere(np.triu(possible & (score.numpy() > _CLEAR), 1))
         clear = clear[np.argsort(-score.numpy()[tuple(clear.T)], kind="stable")[:_TRIED]]
@@ -46,5 +45,6 @@ def pair_up(climb: Climb) -> bool:
         if total[best] > float(climb.value[child]):
             pair = clear[best].tolist()
             remove = sorted({edge for node in pair for edge in cuts.get(node, [])})
-            improved |= climb.apply(Move(0.0, remove, [(node, child) for node in pair]))
+            if climb.apply(Move(0.0, remove, [(node, child) for node in pair])):
+                improved, reach = True, climb.reach()
     return improved
