@@ -45,9 +45,10 @@ def validated(
             raise
         asked = reset and getattr(estimator, "missing", "error") == "error"
         gaps = _gaps(X, besides=text) if asked else []
-        plain = type(error) in (TypeError, ValueError)
+        plain = type(error) in (TypeError, ValueError)  # dates raise pages of numpy's own
+        reason = f" ({error})" if plain else ""
         raise (type(error) if plain else TypeError)(
-            f"X must hold numbers; columns {text} do not{f' ({error})' * plain}: encode or drop them "
+            f"X must hold numbers; columns {text} do not{reason}: encode or drop them "
             "(dpdag.datasets.one_hot encodes categories)."
             + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
