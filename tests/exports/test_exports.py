@@ -106,3 +106,11 @@ def test_a_mechanism_with_scaled_noise_undoes_itself(transformed: bool) -> None:
 def test_an_unfitted_learner_exports_nothing() -> None:
     with pytest.raises(ValueError, match="not fitted"):
         CAM().to_dot()
+
+
+def test_scores_decide_between_equal_probabilities() -> None:
+    adjacency = np.triu(np.ones((3, 3), dtype=int), 1)
+    scores = np.array([[0, 5, 900], [0, 0, 40], [0, 0, 0]], dtype=float)
+    sure = np.array([[0, 0.99995, 0.9999], [0, 0, 0.6], [0, 0, 0]])
+    edges = LearnedGraph(["a", "b", "c"], adjacency, scores, sure).edges()
+    assert [(edge.source, edge.target) for edge in edges] == [("a", "c"), ("a", "b"), ("b", "c")]

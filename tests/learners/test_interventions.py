@@ -56,3 +56,15 @@ def test_values_that_were_filled_in_were_not_observed() -> None:
     assert learner.observed_ is not None
     assert learner.observed_.low.tolist() == X.min().tolist()
     assert learner.observed_.high.tolist() == X.max().tolist()
+
+
+@pytest.mark.parametrize("value", [0.1, 2.0, 7.3])
+def test_what_is_set_is_set_exactly(learner: CAM, value: float) -> None:
+    assert (learner.sample(3, do={"dose": value}, random_state=0)["dose"] == value).all()
+    assert (learner.counterfactual(table().head(3), do={"dose": value})["dose"] == value).all()
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_a_sample_has_rows(learner: CAM, count: int) -> None:
+    with pytest.raises(ValueError, match=f"'n_samples' must be .* got {count}"):
+        learner.sample(count)

@@ -74,7 +74,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
-    print_(f"[bold]Learned[/]   {found['n_edges']} edges with {found['learner']}{seconds}")
+    edges = "1 edge" if found["n_edges"] == 1 else f"{found['n_edges']} edges"
+    print_(f"[bold]Learned[/]   {edges} with {found['learner']}{seconds}")
     if found["choice"]:
         print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
     if "truth" in found:

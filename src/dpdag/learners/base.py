@@ -153,15 +153,20 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
-        rows = self._settled(model.sample(n_samples, do=self._do(do), generator=generator))
+        if n_samples < 1:
+            raise ValueError(f"'n_samples' must be a whole number above 0; got {n_samples!r}.")
+        given = self._interventions(do)
+        x = model.sample(n_samples, do=self._held(given), generator=generator)
+        rows = self._settled(x, given)
         names = getattr(self, "feature_names_in_", None)
         return rows if names is None else pd.DataFrame(rows, columns=names)
 
     def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
         model, own = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(own, reset=False))
-        return like_input(self._settled(model.counterfactual(x, do=self._do(do))), own, X)
+        x, given = self._model_units(self._validate(own, reset=False)), self._interventions(do)
+        rows = self._settled(model.counterfactual(x, do=self._held(given)), given)
+        return like_input(rows, own, X)
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:
@@ -276,19 +281,25 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         x = x if self.columns_ is None else self.columns_.inverse(x)
         return x.numpy() * self.scale_ + self.location_
 
-    def _settled(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
-        """Back from the model's units, 0/1 columns exactly so."""
+    def _settled(self, x: Tensor, given: Mapping[int, float] | None = None) -> Array:
+        """Back from the model's units (m, n); categories of 0/1 and ``given`` columns exactly."""
         values = self._original(x)
         binary = [k for group in self.model_.categories.groups for k in group]
         values[:, binary] = values[:, binary].round()
+        for column, value in (given or {}).items():
+            values[:, column] = value
         return values
 
-    def _do(self, do: Mapping[Any, Any] | None) -> dict[int, float]:
-        """Interventions by column index, in the model's units."""
+    def _interventions(self, do: Mapping[Any, Any] | None) -> dict[int, float]:
+        """Interventions by column index, with a warning of values far outside the data."""
         names, groups = self._names(self.n_features_in_), self.model_.categories.groups
         values = interventions(do, names, groups, self.levels_)
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warnings.warn(leap, UserWarning, stacklevel=3)
+        return values
+
+    def _held(self, values: Mapping[int, float]) -> dict[int, float]:
+        """Interventions in the model's units."""
         row = np.array(self.location_, dtype=float)
         row[list(values)] = list(values.values())
         x = self._model_units(row[None])[0]

@@ -21,7 +21,8 @@ def refuse_missing(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
     for bad, what in ((np.isnan(values), "NaN"), (np.isinf(values), "infinity")):
         if bad.any():
             columns = [names[j] for j in np.flatnonzero(bad.any(0)).tolist()]
-            raise ValueError(f"X contains {what} in columns {columns}; {MISSING_WAY_OUT}")
+            way_out = MISSING_WAY_OUT if what == "NaN" else "drop or correct these rows."
+            raise ValueError(f"X contains {what} in columns {columns}; {way_out}")
 
 
 def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
