@@ -151,6 +151,16 @@ def test_the_shape_of_noise_reveals_a_linear_graph(seed: int) -> None:
     assert "nats over linear" in str(model.choice_)
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_the_shape_of_noise_is_seen_in_dense_graphs_too(seed: int) -> None:
+    truth = datasets.erdos_renyi(7, 18, random_state=seed)
+    noise = datasets.Noise("laplace")
+    data = datasets.simulate(truth, 400, mechanism="linear", noise=noise, random_state=seed)
+    model = VIDPDAG(random_state=0, verbose=False).fit(data.frame)
+    assert model.mechanism_ == "free-noise"
+    assert metrics.shd(model.adjacency_, truth) <= 2
+
+
 def test_gaussian_noise_stays_linear_and_open() -> None:
     data = straight("gaussian")
     model = VIDPDAG(random_state=0, verbose=False).fit(data.frame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 from torch import Tensor
@@ -16,13 +17,22 @@ from ..ops.rows import spaced
 from ..search import greedy
 from ..search.lazy import lazy_search
 from .comparison import Candidate, compare, some, together
-from .families import CPU, INTEGRATED, PROCESSES, Resources, graph_evidence
+from .families import (
+    CPU,
+    INTEGRATED,
+    LAZY_NODES,
+    PROCESSES,
+    Resources,
+    graph_by_shape,
+    graph_evidence,
+)
 
 __all__ = ["Choice", "choose"]
 
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
 _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
+_EDGE = 2.0  # nats an edge costs in a graph that noise of any shape is tried on
 _JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
 
 
@@ -68,8 +78,7 @@ def choose(
     if "free-noise" in families and winner not in ("additive", *PROCESSES):
         # Where directions are wrong, noise looks Gaussian that is not, and its size seems to vary:
         # its shape must have had its say.
-        free = INTEGRATED["free-noise"].evidence(rows, resources)
-        graph = lazy_search(free, start=graph, constraints=constraints).adjacency
+        graph = _freed(rows, graph, constraints)
         families = compare(names, rows, graph, resources)
         winner = max(families, key=lambda name: families[name])
     others = ", ".join(
@@ -88,6 +97,17 @@ def choose(
     if not few:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
     return Choice(winner, on, f"{winner} mechanisms on {reason}: {others}")
+
+
+def _freed(x: Tensor, graph: Tensor, constraints: Constraints) -> Tensor:  # (rows, n), (n, n)
+    """A graph for noise of any shape: this one mended, or the one that the shape itself gives."""
+    evidence = INTEGRATED["free-noise"].evidence(x, CPU)
+    climb = partial(lazy_search, evidence, constraints=constraints, edge_penalty=_EDGE)
+    starts = [graph]
+    if x.shape[1] <= LAZY_NODES:
+        starts.append(graph_by_shape(x, constraints, _EDGE))
+    found = (climb(start=start) for start in starts)
+    return max(found, key=lambda one: one.total(_EDGE)).adjacency
 
 
 def _columns(

@@ -29,9 +29,18 @@ from ..search.iterated import either, iterated_search, neighbourhood
 from ..search.lazy import LazyResult, lazy_search
 from ..search.lingam import lingam_order
 
-__all__ = ["CPU", "INTEGRATED", "PROCESSES", "Family", "Resources", "graph_evidence"]
+__all__ = [
+    "CPU",
+    "INTEGRATED",
+    "LAZY_NODES",
+    "PROCESSES",
+    "Family",
+    "Resources",
+    "graph_by_shape",
+    "graph_evidence",
+]
 
-_LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
+LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
 _ORDER_ROWS = 2000  # by which an order is found from the shape of the noise
 _FREE_ROWS = 3000  # that evidences with noise of any shape use at most
 
@@ -87,7 +96,7 @@ def _lazily(
 def _additively(
     x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
 ) -> LazyResult:
-    if x.shape[1] > _LAZY_NODES:
+    if x.shape[1] > LAZY_NODES:
         return _greedily(x, evidence, constraints, penalty)
     return iterated_search(
         evidence,
@@ -102,7 +111,7 @@ def _additively(
 def _linearly(
     x: Tensor, evidence: ScreenedEvidence, constraints: Constraints, penalty: float
 ) -> LazyResult:
-    if x.shape[1] > _LAZY_NODES:
+    if x.shape[1] > LAZY_NODES:
         return _greedily(x, evidence, constraints, penalty)
     return iterated_search(evidence, edge_penalty=penalty, constraints=constraints)
 
@@ -119,7 +128,7 @@ def _from_gaussian_noise(
     straight, curved = LinearEvidence(x, criterion="bic"), AdditiveEvidence(x)
     graph = greedy(curved, constraints=constraints).adjacency
     bent = graph_evidence(curved, graph).sum() > graph_evidence(straight, graph).sum()
-    few = x.shape[1] <= _LAZY_NODES
+    few = x.shape[1] <= LAZY_NODES
     if bent:
         search = _lazily if few else _greedily
         starts = [search(x, ExactScreen(curved), constraints, penalty).adjacency]
@@ -127,9 +136,7 @@ def _from_gaussian_noise(
         family = INTEGRATED["linear"]
         starts = [family.search(x, family.evidence(x, CPU), constraints, penalty).adjacency]
     if few and not bent:
-        order = lingam_order(spaced(x, _ORDER_ROWS), constraints.before)
-        along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
-        starts.append(greedy(straight, constraints=along, penalty=penalty).adjacency)
+        starts.append(graph_by_shape(x, constraints, penalty))
     best = max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
     if not few:
         return best
@@ -142,6 +149,13 @@ def _from_gaussian_noise(
         patience=5,
         rounds=12,
     )
+
+
+def graph_by_shape(x: Tensor, constraints: Constraints, penalty: float) -> Tensor:  # -> (n, n)
+    """A graph of straight lines along the order that the shape of the noise gives."""
+    order = lingam_order(spaced(x, _ORDER_ROWS), constraints.before)
+    along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
+    return greedy(LinearEvidence(x, criterion="bic"), constraints=along, penalty=penalty).adjacency
 
 
 def _greedily(
