@@ -27,6 +27,10 @@ class BGeEvidence(Evidence):
     and the scale, of ½ and tenths, hundredths … of it, that makes all columns together likeliest:
     nearly exact relations need a small one.
 
+    Arguments:
+        x: (N, n) observations.
+        replicas: (r, rows) the rows of each replica, where there are several.
+
     Reference:
         Kuipers, Moffa and Heckerman, *Addendum on the scoring of Gaussian directed acyclic
         graphical models* (2014).
@@ -41,21 +45,34 @@ class BGeEvidence(Evidence):
         (True, True)
     """
 
-    def __init__(self, x: Tensor) -> None:  # (N, n)
-        self.n_rows, self.n_nodes = x.shape
-        table, _ = standardise(x.double().cpu())
-        self._products = table.T @ table
-        everything = torch.ones(1, self.n_nodes, dtype=torch.bool)
-        self._scale = max(_SCALES, key=lambda scale: float(self._marginal(everything, scale)))
+    def __init__(self, x: Tensor, *, replicas: Tensor | None = None) -> None:
+        self.n_nodes = x.shape[1]
+        self.n_replicas = None if replicas is None else len(replicas)
+        values = x.double().cpu()
+        tables = values[None] if replicas is None else values[replicas]  # (r, N, n)
+        self.n_rows = tables.shape[1]
+        tables = torch.stack([standardise(table)[0] for table in tables])
+        self._products = tables.mT @ tables
+        every = torch.arange(len(tables))
+        everything = torch.ones(len(tables), self.n_nodes, dtype=torch.bool)
+        scales = torch.tensor(_SCALES, dtype=torch.float64)
+        fit = torch.stack([self._marginal(everything, every, s.expand(len(every))) for s in scales])
+        self._scale = scales[fit.argmax(0)]  # (r,)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
-        own = torch.nn.functional.one_hot(child, self.n_nodes).bool()
+        replica = child // self.n_nodes
+        own = torch.nn.functional.one_hot(child % self.n_nodes, self.n_nodes).bool()
         family, alone, causes = (
-            self._marginal(s, self._scale) for s in (parents | own, own, parents)
+            self._marginal(s, replica, self._scale[replica]) for s in (parents | own, own, parents)
         )
         return family - causes - alone
 
-    def _marginal(self, members: Tensor, scale: float) -> Tensor:  # (b, n) bool -> (b,)
+    def _marginal(
+        self,
+        members: Tensor,  # (b, n) bool
+        replica: Tensor,  # (b,)
+        scale: Tensor,  # (b,)
+    ) -> Tensor:  # (b,)
         """log p(x_W) for each set W of columns, prior mean weight and degrees of freedom 1, n+2."""
         rows, size = self.n_rows, members.sum(-1).double()
         free = size + 2  # degrees of freedom of the marginal Wishart
@@ -64,17 +81,20 @@ class BGeEvidence(Evidence):
             + _log_gammas((rows + free) / 2, members.sum(-1))
             - _log_gammas(free / 2, members.sum(-1))
         )
-        prior = free / 2 * size * math.log(scale)
+        prior = free / 2 * size * scale.log()
         constant = -rows * size / 2 * math.log(math.pi)
-        return constant + ratio + prior - (rows + free) / 2 * self._log_determinant(members, scale)
+        spread = self._log_determinant(members, replica, scale)
+        return constant + ratio + prior - (rows + free) / 2 * spread
 
-    def _log_determinant(self, members: Tensor, scale: float) -> Tensor:  # (b, n) bool -> (b,)
-        scatter = self._products + scale * torch.eye(self.n_nodes, dtype=torch.float64)
+    def _log_determinant(self, members: Tensor, replica: Tensor, scale: Tensor) -> Tensor:  # (b,)
         parts = []
-        for chunk in members.split(max(1, _CHUNK // self.n_nodes**2)):
+        for rows in torch.arange(len(members)).split(max(1, _CHUNK // self.n_nodes**2)):
+            chunk = members[rows]
             both = chunk.unsqueeze(-1) & chunk.unsqueeze(-2)
-            blank = torch.diag_embed((~chunk).double())  # unit rows outside W change nothing
-            matrix = torch.where(both, scatter, 0.0) + blank
+            # Unit rows outside W change nothing.
+            diagonal = torch.where(chunk, scale[rows, None], 1.0)
+            matrix = torch.where(both, self._products[replica[rows]], 0.0)
+            matrix = matrix + torch.diag_embed(diagonal)
             factor = torch.linalg.cholesky(matrix)
             parts.append(2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1))
         return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.float64)

@@ -18,10 +18,14 @@ class Families(NamedTuple):
 
     @classmethod
     def of(cls, child: Tensor, parents: Tensor) -> Families:  # (b,), (b, n) bool
-        """Members of each set, first ones first, padded to the widest."""
-        width = int(parents.sum(-1).max())
-        members = parents.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
-        return cls(child, members, parents.gather(-1, members))
+        """Members of each set, first ones first, padded to the widest.
+
+        Replicas stand side by side in a table, so that their columns are numbered on.
+        """
+        width, n = int(parents.sum(-1).max()), parents.shape[1]
+        node = parents.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
+        first = child.div(n, rounding_mode="floor") * n
+        return cls(child, node + first[:, None], parents.gather(-1, node))
 
     def take(self, rows: Tensor) -> Families:
         """Some of them."""

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..ops.shape import shape_gain
 from .additive import AdditiveEvidence
-from .base import Evidence
+from .base import Evidence, row_counts
 from .gram import equal_sets
 
 __all__ = ["FreeNoiseEvidence"]
@@ -45,8 +45,9 @@ class FreeNoiseEvidence(Evidence):
     shape they are not.
 
     Arguments:
-        x: (rows, n) standardised columns.
+        x: (N, n) standardised columns.
         scaled: Whether the size of the noise may depend on the parents.
+        replicas: (r, rows) the rows of each replica, where there are several.
 
     References:
         | A linear non-Gaussian acyclic model for causal discovery (Shimizu et al., 2006)
@@ -64,12 +65,17 @@ class FreeNoiseEvidence(Evidence):
         True
     """
 
-    def __init__(self, x: Tensor, *, scaled: bool = False) -> None:
-        self.additive = AdditiveEvidence(x, smoothness=_SMOOTHNESS)
-        self.n_nodes = x.shape[1]
+    def __init__(self, x: Tensor, *, scaled: bool = False, replicas: Tensor | None = None) -> None:
+        weights = None if replicas is None else row_counts(replicas, len(x))
+        self.additive = AdditiveEvidence(x, smoothness=_SMOOTHNESS, weights=weights)
+        self.n_nodes, self.n_replicas = x.shape[1], self.additive.n_replicas
         self.scaled = scaled
-        self._target = ((x - x.mean(0)) / x.std(0, correction=0)).T.contiguous()  # (n, rows)
-        self._features = self.additive.basis(x).permute(1, 2, 0).contiguous()  # (n, k, rows)
+        rows = torch.arange(len(x))[None] if replicas is None else replicas
+        columns = x[rows].mT.flatten(0, 1)  # (r n, rows)
+        self._target = _standardised(columns)
+        features = self.additive.basis(x)[rows]  # (r, rows, n, k)
+        features = features - features.mean(1, keepdim=True)
+        self._features = features.permute(0, 2, 3, 1).flatten(0, 1).contiguous()  # (r n, k, rows)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
         value = self._target.new_empty(len(child))
@@ -77,13 +83,14 @@ class FreeNoiseEvidence(Evidence):
             residual, gaussian = self._residual(child[part], index)
             gain = shape_gain(_standardised(residual))
             if self.scaled and index.shape[1]:
-                gain = torch.maximum(gain, self._sizes(residual, index).gain)
+                column = index + (child[part] // self.n_nodes * self.n_nodes)[:, None]
+                gain = torch.maximum(gain, self._sizes(residual, column).gain)
             value[part] = gaussian + gain
         return value
 
     def size_weights(self, adjacency: Tensor) -> Tensor:  # (n, n) bool -> (n, k, n)
         """Coefficients of g on a graph: parent, function, child; zero where it does not pay."""
-        n, k, _ = self._features.shape
+        n, k, _ = self._features.shape  # of one replica
         weight = self._target.new_zeros(n, k, n)
         for child, index in self._batches(adjacency.T):
             if not index.shape[1]:
@@ -104,7 +111,12 @@ class FreeNoiseEvidence(Evidence):
     ) -> tuple[Tensor, Tensor]:  # (b,), (b, p) -> (b, rows), (b,)
         """What the functions leave unexplained, and the evidence as if that were Gaussian."""
         weight, gaussian = self.additive.coefficients(child, index)
-        return self._target[child] - weight.flatten(1) @ self._features.flatten(0, 1), gaussian
+        explained = torch.empty(len(child), self._target.shape[1], dtype=weight.dtype)
+        replica = child // self.n_nodes
+        for r in replica.unique().tolist():
+            features = self._features[r * self.n_nodes : (r + 1) * self.n_nodes].flatten(0, 1)
+            explained[replica == r] = weight[replica == r].flatten(1) @ features
+        return self._target[child] - explained, gaussian
 
     def _sizes(self, residual: Tensor, index: Tensor) -> _Sizes:  # (b, rows), (b, p)
         """Let the size of the residuals follow the parents."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ..ops.memory import require_memory
-from ..ops.rows import varied
+from ..ops.rows import varied_rows
 from ..seeding import torch_generator
 from .ascent import Ascent, maximise
 from .bge import BGeEvidence
@@ -24,9 +22,9 @@ from .marginal import (
     gp_evidence,
     gp_evidence_and_gradient,
     gp_residual,
-    set_values,
     single_values,
 )
+from .neighbours import Trials, neighbours
 from .screened import ScreenedEvidence
 from .transforms import standardise
 
@@ -64,6 +62,8 @@ class GPEvidence(ScreenedEvidence):
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         random_state: Seed of the subsets.
+        replicas: The rows of each replica, where there are several; their columns stand side by
+            side in one table, so that a batch may hold sets of all of them.
 
     Reference:
         Friedman and Nachman, *Gaussian process networks* (2000).
@@ -92,6 +92,7 @@ class GPEvidence(ScreenedEvidence):
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         random_state: int = 0,
+        replicas: Tensor | None = None,  # (r, rows)
     ) -> None:
         if x.ndim != 2 or not len(x):
             raise ValueError(f"'x' must be a (rows, nodes) array with rows; got {tuple(x.shape)}.")
@@ -99,16 +100,19 @@ class GPEvidence(ScreenedEvidence):
         if rows is None:
             rows = affordable_rows(x.shape[1], seconds=seconds, device=device)
         generator = torch_generator(random_state, "gp rows")
-        chosen = torch.randperm(len(x), generator=generator)[:rows]
-        table, _ = standardise(varied(x, chosen).double().cpu())
+        every = torch.arange(len(x))[None] if replicas is None else replicas
+        chosen = torch.randperm(every.shape[1], generator=generator)[:rows]
+        some = torch.stack([varied_rows(x, own[chosen]) for own in every])  # (r, N)
+        table = torch.cat([standardise(x[own].double().cpu())[0] for own in some], dim=1)
         if screen_rows is None:
             screen_rows = rows if on_gpu else 300
         self.n_nodes = x.shape[1]
+        self.n_replicas = None if replicas is None else len(replicas)
         self.kernel = KERNELS[kernel]
         self.linear = linear
         self.lookahead = 32 if on_gpu else 1
         self._x = table.to(device, dtype)
-        self._bge = BGeEvidence(table)
+        self._bge = BGeEvidence(x, replicas=some)
         self._screen_x = self._x[:screen_rows]
         variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
         self._empty = -self.n_rows / 2 * variance.log()  # (n,)
@@ -122,8 +126,8 @@ class GPEvidence(ScreenedEvidence):
         # keyed by (child, parent set as bits): value, parameters per member, noise and linear
         self._known: dict[tuple[int, int], tuple[float, Tensor]] = {}
         self._singles: Tensor | None = None
-        self._shapes: Tensor | None = None
-        self._feature_cache: dict[int, Tensor] = {}
+        self._shapes: dict[int, Tensor] = {}
+        self._feature_cache: dict[tuple[int, int], Tensor] = {}
 
     @property
     def n_rows(self) -> int:
@@ -260,63 +264,87 @@ class GPEvidence(ScreenedEvidence):
         start[-2:] = parameters[-2:]
         return start
 
-    def screen(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n,)
-        if not parents.any():
-            if self._singles is None:
-                gains = single_values(self._x, self.kernel) - self._empty - self._price
-                self._singles = gains.fill_diagonal_(-math.inf)
-            return self._singles[:, child]
-        parameters = self.kernel_parameters(child, parents)
-        change = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
-        members = parents.nonzero()[:, 0]
-        others = (~parents).nonzero()[:, 0]
-        others = others[others != child]
-        typical = parameters[:-2].clamp(max=math.log(4)).mean(0, keepdim=True)
-        value = partial(set_values, self._screen_x, child, kernel=self.kernel)
-        base = value(members[None], parameters[None])[0]
-        larger = torch.cat([members.expand(len(others), -1), others[:, None]], -1)
-        wider = torch.cat([parameters[:-2], typical, parameters[-2:]])
-        values = value(larger, wider.expand(len(others), -1))
-        scale = self.n_rows / len(self._screen_x)
-        change[others] = (values - base) * scale - self._price
-        if len(members) == 1:
-            change[members] = self._empty[child] - self._known[child, as_bits(parents)][0]
-            return change
-        keep = ~torch.eye(len(members), dtype=torch.bool)
-        smaller = members.expand(len(members), -1)[keep].reshape(len(members), -1)
-        scales = parameters[:-2].expand(len(members), -1)[keep].reshape(len(members), -1)
-        noisier = torch.tensor([[0.0, 0.0], [math.log(4), 0.0]], dtype=torch.float64)
-        ends = (parameters[-2:] + noisier).unsqueeze(1).expand(-1, len(members), -1)
-        both = torch.cat([scales.expand(2, -1, -1), ends], -1)
-        values = value(smaller.repeat(2, 1), both.flatten(0, 1))
-        best = values.reshape(2, -1).amax(0)
-        change[members] = (best - base) * scale + self._price
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        change = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        bare = ~parents.any(-1)
+        if bare.any():
+            change[bare] = self._single_gains()[child[bare]]
+        rows = (~bare).nonzero()[:, 0]
+        if len(rows):
+            change[rows] = self._toggled(child[rows], parents[rows])
         return change
+
+    def _toggled(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        value = self.log_evidence(child, parents)
+        found = [self._known[int(v), as_bits(row)][1] for v, row in zip(child, parents)]
+        trials = neighbours(child % self.n_nodes, parents, found)
+        values = self._tried(child[trials.row], trials)
+        base = values[: len(child)]
+        change = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        scale = self.n_rows / len(self._screen_x)
+        row, node = trials.row[len(child) :], trials.node[len(child) :]
+        price = torch.where(parents[row, node], self._price, -self._price)
+        gain = (values[len(child) :] - base[row]) * scale + price
+        change.view(-1).scatter_reduce_(0, row * self.n_nodes + node, gain, "amax")
+        alone = parents & (parents.sum(-1) == 1)[:, None]
+        return torch.where(alone, (self._empty[child] - value)[:, None], change)
+
+    def _tried(self, child: Tensor, trials: Trials) -> Tensor:  # (t,) -> (t,)
+        """Values on the rows of the screening, sets of like size together."""
+        values = torch.empty(len(child), dtype=torch.float64)
+        chunk = max(1, 64_000_000 // len(self._screen_x) ** 2) if self._x.is_cuda else 10
+        for rows in trials.sets.sum(-1).argsort(stable=True).split(chunk):
+            part = trials.take(rows)
+            families = Families.of(child[rows], part.sets)
+            scales = part.scales.gather(1, families.members % self.n_nodes)
+            parameters = torch.cat([scales, part.ends], -1)
+            values[rows] = self._values(self._screen_x, families, parameters)
+        return values
+
+    def _single_gains(self) -> Tensor:  # -> (r n, n)
+        """What each node alone explains of each child."""
+        if self._singles is None:
+            tables = self._x.split(self.n_nodes, dim=1)
+            values = torch.cat([single_values(table, self.kernel).T for table in tables])
+            gains = values - self._empty[:, None] - self._price
+            own = torch.arange(self.n_nodes).repeat(len(tables))
+            gains[torch.arange(len(gains)), own] = -math.inf
+            self._singles = gains
+        return self._singles
 
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         if not parents.any():
             return None
         parameters = self.kernel_parameters(child, parents)
-        x = self._x[:, parents.to(self._x.device)]
         typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
-        features = self._features(typical)
+        features = self._features(child // self.n_nodes, typical)
+        x = self._given(child, parents)
         return additions_score(self._x[:, child], x, parameters, features, self.kernel)
+
+    def _given(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (N, |S|)
+        """The parents' columns, in the child's replica."""
+        return self._replica(child // self.n_nodes)[:, parents.to(self._x.device)]
+
+    def _replica(self, r: int) -> Tensor:  # -> (N, n)
+        return self._x[:, r * self.n_nodes : (r + 1) * self.n_nodes]
 
     def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
         residual = self._x[:, child]
         if parents.any():
             parameters = self.kernel_parameters(child, parents)
-            x = self._x[:, parents.to(self._x.device)]
+            x = self._given(child, parents)
             residual = gp_residual(residual, x, parameters, self.kernel)
-        if self._shapes is None:
-            self._shapes = simple_shapes(self._x)
-        return interaction_scores(residual, self._shapes)
+        r = child // self.n_nodes
+        if r not in self._shapes:
+            self._shapes[r] = simple_shapes(self._replica(r))
+        return interaction_scores(residual, self._shapes[r])
 
-    def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
-        return values - self._empty.numpy() < _WEAK * self.n_rows
+    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
+        return values - self._empty[child] < _WEAK * self.n_rows
 
-    def _features(self, log_scale: float) -> Tensor:  # (N, n, r)
-        level = round(log_scale * 4)
-        if level not in self._feature_cache:
-            self._feature_cache[level] = column_features(self._x / math.exp(level / 4))
-        return self._feature_cache[level]
+    def _features(self, r: int, log_scale: float) -> Tensor:  # (N, n, k)
+        key = r, round(log_scale * 4)
+        if key not in self._feature_cache:
+            table = self._replica(r) / math.exp(key[1] / 4)
+            self._feature_cache[key] = column_features(table)
+        return self._feature_cache[key]

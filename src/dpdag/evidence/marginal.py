@@ -15,7 +15,6 @@ __all__ = [
     "gp_evidence",
     "gp_evidence_and_gradient",
     "gp_residual",
-    "set_values",
     "single_values",
 ]
 
@@ -98,23 +97,6 @@ def gp_residual(
     r"""What the posterior mean leaves of ``y``, up to its scale: :math:`M^{-1} y`."""
     factor, _, _ = _factor(x, parameters, kernel)
     return torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
-
-
-def set_values(
-    x: Tensor,  # (N, n)
-    child: int,
-    index: Tensor,  # (k, d) parents
-    parameters: Tensor,  # (k, d + 2)
-    kernel: Kernel = _SMOOTH,
-) -> Tensor:  # (k,)
-    """Evidence of one child under parent sets of one size, as many at once as memory allows."""
-    chunk = max(1, 64_000_000 // x.shape[0] ** 2) if x.is_cuda else 10
-    parts = [torch.zeros(0, dtype=torch.float64)]
-    for columns, values in zip(index.split(chunk), parameters.split(chunk)):
-        given = x[:, columns.to(x.device)].movedim(0, 1)
-        y = x[:, child, None].expand(len(given), -1, -1)
-        parts.append(gp_evidence(y, given, values, kernel)[:, 0])
-    return torch.cat(parts)
 
 
 def single_values(x: Tensor, kernel: Kernel = _SMOOTH) -> Tensor:  # (N, n) -> (n, n)

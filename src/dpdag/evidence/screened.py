@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,8 +27,12 @@ class ScreenedEvidence(Evidence):
     sees_pairs: bool = False
 
     @abstractmethod
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        """Estimated change of the evidence by toggling each node in each parent set."""
+
     def screen(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n,)
-        """Estimated change of the evidence by toggling each node in the parent set."""
+        """The same for one set."""
+        return self.screens(torch.tensor([child]), parents[None])[0]
 
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         """A second, independent ranking of additions, or None where there is none."""
@@ -39,9 +42,9 @@ class ScreenedEvidence(Evidence):
         """How much each pair of nodes explains only together, by chance some thirty at most."""
         raise NotImplementedError
 
-    def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
+    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
         """Which children, of these evidences, leave so much open that parents may be missing."""
-        return np.ones(len(values), dtype=bool)
+        return torch.ones(len(child), dtype=torch.bool)
 
     def reach(
         self,
@@ -66,21 +69,17 @@ class ExactScreen(ScreenedEvidence):
 
     def __init__(self, evidence: Evidence, *, complete: bool = False) -> None:
         self.evidence = evidence
-        self.n_nodes = evidence.n_nodes
+        self.n_nodes, self.n_replicas = evidence.n_nodes, evidence.n_replicas
         self.complete = complete
 
-    def weakly_explained(self, values: np.ndarray) -> np.ndarray:  # (n,) -> (n,) bool
-        return np.full(len(values), not self.complete)
+    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
+        return torch.full((len(child),), not self.complete)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.evidence.log_evidence(child, parents)
 
-    def screen(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n,)
-        node = torch.tensor([child])
-        change = self.evidence.additions(node, parents[None])[0]
-        members = parents.nonzero()[:, 0]
-        fewer = parents.repeat(len(members) + 1, 1)
-        fewer[torch.arange(len(members)), members] = False
-        values = self.log_evidence(node.expand(len(fewer)), fewer)
-        change[members] = values[:-1]
-        return change - values[-1]
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        others = ~torch.nn.functional.one_hot(child % self.n_nodes, self.n_nodes).bool()
+        changed = self.evidence.toggles(child, parents, others)
+        change = changed - self.evidence.log_evidence(child, parents)[:, None]
+        return torch.where(others, change, 0.0)

@@ -101,7 +101,7 @@ def choose(
 
 def _freed(x: Tensor, graph: Tensor, constraints: Constraints) -> Tensor:  # (rows, n), (n, n)
     """A graph for noise of any shape: this one mended, or the one that the shape itself gives."""
-    evidence = INTEGRATED["free-noise"].evidence(x, CPU)
+    evidence = INTEGRATED["free-noise"].evidence(x)
     climb = partial(lazy_search, evidence, constraints=constraints, edge_penalty=_EDGE)
     starts = [graph]
     if x.shape[1] <= LAZY_NODES:

@@ -66,7 +66,7 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     gain = worth[best] - _worth(rival.mechanism, columns, rival.graph)
     if gain > 0:
         rows = _SEARCH_ROWS if rival.mechanism in PROCESSES else len(x)
-        evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows), CPU)
+        evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
         gain = worth[best] - _worth(rival.mechanism, columns, mended)
     return Together(gain, *best, pays=gain > 0.5 * math.log(len(x)) * x.shape[1])

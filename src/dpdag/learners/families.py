@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..distributions import Constraints
 from ..evidence.additive import AdditiveEvidence
-from ..evidence.base import CachedEvidence, Evidence
+from ..evidence.base import CachedEvidence, Evidence, row_counts
 from ..evidence.bge import BGeEvidence
 from ..evidence.budget import TIME_BUDGET, affordable_rows
 from ..evidence.free_noise import FreeNoiseEvidence
@@ -21,7 +21,7 @@ from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.screened import ExactScreen, ScreenedEvidence
 from ..ops.precedence import precedence_mask
-from ..ops.rows import spaced
+from ..ops.rows import spaced, varied_rows
 from ..registry import Registry
 from ..scm import Mechanisms, fit_additive, fit_gp, fit_linear, fit_location_scale
 from ..search import greedy
@@ -70,7 +70,7 @@ class Family:
     """A kind of mechanism whose functions can be integrated out.
 
     Attributes:
-        evidence: From (rows, n) columns and resources, the evidence of parent sets.
+        build: What :meth:`evidence` calls.
         fit: From columns, an (n, n) adjacency and the evidence if there is one, the functions on
             that graph.
         search: From columns, evidence, constraints and the penalty of an edge, a good graph.
@@ -79,12 +79,22 @@ class Family:
         most_rows: From the number of columns and resources, how many rows the evidence looks at.
     """
 
-    evidence: Callable[[Tensor, Resources], ScreenedEvidence]
+    build: Callable[[Tensor, Resources, Tensor | None], ScreenedEvidence]
     fit: Fit
     search: Search
     exact_nodes: int = 10
     gaussian: bool = True
     most_rows: Callable[[int, Resources], float] = lambda n, resources: math.inf
+
+    def evidence(
+        self,
+        x: Tensor,  # (rows, n)
+        resources: Resources = CPU,
+        *,
+        replicas: Tensor | None = None,  # (r, k)
+    ) -> ScreenedEvidence:
+        """The evidence of parent sets, on all rows or on those of each of several replicas."""
+        return self.build(x, resources, replicas)
 
 
 def _lazily(
@@ -134,7 +144,7 @@ def _from_gaussian_noise(
         starts = [search(x, ExactScreen(curved), constraints, penalty).adjacency]
     else:
         family = INTEGRATED["linear"]
-        starts = [family.search(x, family.evidence(x, CPU), constraints, penalty).adjacency]
+        starts = [family.search(x, family.evidence(x), constraints, penalty).adjacency]
     if few and not bent:
         starts.append(graph_by_shape(x, constraints, penalty))
     best = max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
@@ -166,8 +176,8 @@ def _greedily(
     while isinstance(inner, ExactScreen | CachedEvidence):
         inner = inner.evidence
     found = greedy(inner, constraints=constraints, penalty=penalty)
-    toggled = [evidence.screen(v, found.adjacency[:, v]) for v in range(evidence.n_nodes)]
-    change = torch.stack(toggled, dim=1)
+    every = torch.arange(evidence.n_nodes)
+    change = evidence.screens(every, found.adjacency.T.contiguous()).T
     return LazyResult(
         adjacency=found.adjacency,
         log_evidence=graph_evidence(evidence, found.adjacency),
@@ -179,9 +189,9 @@ def _greedily(
 def _process(kernel: str) -> Family:
     """Gaussian processes over all parents jointly."""
 
-    def evidence(x: Tensor, resources: Resources) -> ScreenedEvidence:
+    def evidence(x: Tensor, resources: Resources, replicas: Tensor | None) -> ScreenedEvidence:
         rows, device = most_rows(x.shape[1], resources), resources.device
-        return GPEvidence(x, kernel=kernel, rows=rows, device=device)
+        return GPEvidence(x, kernel=kernel, rows=rows, device=device, replicas=replicas)
 
     def fit(x: Tensor, graph: Tensor, known: Evidence | None) -> Mechanisms:
         own = known if isinstance(known, GPEvidence) else None
@@ -194,19 +204,36 @@ def _process(kernel: str) -> Family:
 
 
 def _direct(
-    evidence: Callable[[Tensor], Evidence],
+    evidence: Callable[[Tensor, Tensor | None], Evidence],
     fit: Callable[[Tensor, Tensor], Mechanisms],
     search: Search,
 ) -> Family:
     """An evidence that is cheap on all rows."""
-    return Family(lambda x, resources: ExactScreen(evidence(x)), _alone(fit), search)
+
+    def screened(x: Tensor, resources: Resources, replicas: Tensor | None) -> ScreenedEvidence:
+        return ExactScreen(evidence(x, replicas))
+
+    return Family(screened, _alone(fit), search)
+
+
+def _sums(x: Tensor, replicas: Tensor | None) -> Evidence:
+    weights = None if replicas is None else row_counts(replicas, len(x))
+    return AdditiveEvidence(x, weights=weights)
+
+
+def _lines(x: Tensor, replicas: Tensor | None) -> Evidence:
+    return CachedEvidence(BGeEvidence(x, replicas=replicas))
 
 
 def _free(*, scaled: bool) -> Family:
     """Noise of any shape."""
 
-    def evidence(x: Tensor, resources: Resources) -> ScreenedEvidence:
-        inner = FreeNoiseEvidence(spaced(x, _FREE_ROWS), scaled=scaled)
+    def evidence(x: Tensor, resources: Resources, replicas: Tensor | None) -> ScreenedEvidence:
+        if replicas is None:
+            x = spaced(x, _FREE_ROWS)
+        else:
+            replicas = torch.stack([varied_rows(x, rows[:_FREE_ROWS]) for rows in replicas])
+        inner = FreeNoiseEvidence(x, scaled=scaled, replicas=replicas)
         return ExactScreen(CachedEvidence(inner), complete=True)
 
     return Family(
@@ -231,10 +258,8 @@ INTEGRATED: Registry[Family] = Registry("mechanism")
 PROCESSES = {"gp": "rbf", "network": "network"}  # families of Gaussian processes: their kernels
 for _name, _kernel in PROCESSES.items():
     INTEGRATED.register(_name)(_process(_kernel))
-INTEGRATED.register("additive")(_direct(AdditiveEvidence, fit_additive, _additively))
-INTEGRATED.register("linear")(
-    _direct(lambda x: CachedEvidence(BGeEvidence(x)), fit_linear, _linearly)
-)
+INTEGRATED.register("additive")(_direct(_sums, fit_additive, _additively))
+INTEGRATED.register("linear")(_direct(_lines, fit_linear, _linearly))
 INTEGRATED.register("free-noise")(_free(scaled=False))
 INTEGRATED.register("location-scale")(_free(scaled=True))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,17 +13,19 @@ from torch import Tensor
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
 from ..evidence.base import Evidence
 from ..evidence.budget import search_seconds
+from ..evidence.screened import ScreenedEvidence
 from ..evidence.transforms import standardise
 from ..ops.graphs import reachability
 from ..ops.shape import negentropy
 from ..scm import Mechanisms
 from ..search.enumerated import likely_graphs
+from ..search.in_step import in_step
 from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
-from .families import CPU, INTEGRATED, PROCESSES, Resources
+from .families import CPU, INTEGRATED, PROCESSES, Family, Resources
 
-__all__ = ["Found", "find_graph", "forecast", "misfit", "mixture", "ranking"]
+__all__ = ["Found", "Task", "find_again", "find_graph", "forecast", "misfit", "mixture", "ranking"]
 
 _EQUAL = 1e-6  # nats between graphs that explain the same
 
@@ -42,36 +44,64 @@ class Found:
     evidence: Evidence | None
 
 
-def find_graph(
-    x: Tensor,  # (rows, n)
-    mechanism: str,
-    *,
-    constraints: Constraints,
-    edge_prior: float,
-    resources: Resources = CPU,
-    start: Tensor | None = None,  # (n, n) bool
-) -> Found:
-    """Search with an evidence, then find the posterior: over all graphs, or around the best.
+class Task(NamedTuple):
+    """What is to be found: mechanisms, what is known beforehand, and what that may cost."""
 
-    From a graph to ``start`` with, one climb is enough. Where all graphs are seen, the search
-    cannot miss the best of them.
-    """
-    family = INTEGRATED[mechanism]
-    evidence = family.evidence(x, resources)
-    penalty = -math.log(edge_prior / (1 - edge_prior))
-    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
-    if start is None:
-        found = family.search(x, evidence, constraints, penalty)
-    else:
-        found = climb(start=start)
-    if x.shape[1] <= family.exact_nodes:
-        likely = likely_graphs(evidence, edge_prior=edge_prior, constraints=constraints)
-        other = climb(start=likely.best)
-        if other.total(penalty) > found.total(penalty) + _EQUAL:
+    mechanism: str
+    constraints: Constraints
+    edge_prior: float
+    resources: Resources = CPU
+
+    @property
+    def family(self) -> Family:
+        return INTEGRATED[self.mechanism]
+
+    @property
+    def penalty(self) -> float:
+        """What an edge must bring, in nats."""
+        return -math.log(self.edge_prior / (1 - self.edge_prior))
+
+
+def find_graph(x: Tensor, task: Task) -> Found:  # (rows, n)
+    """Search with an evidence, then find the posterior: over all graphs, or around the best."""
+    evidence = task.family.evidence(x, task.resources)
+    found = task.family.search(x, evidence, task.constraints, task.penalty)
+    return _with_posterior(found, evidence, task)
+
+
+def find_again(
+    x: Tensor,  # (rows, n)
+    replicas: Tensor,  # (r, k) rows of each
+    task: Task,
+    *,
+    start: Tensor,  # (n, n) bool
+) -> list[Found]:
+    """Climb from a graph on several sets of rows and find the posterior of each, as one batch."""
+
+    def check(evidence: ScreenedEvidence) -> Found:
+        found = _climb(evidence, task, start)
+        return replace(_with_posterior(found, evidence, task), evidence=None)
+
+    return in_step(task.family.evidence(x, task.resources, replicas=replicas), check)
+
+
+def _climb(evidence: ScreenedEvidence, task: Task, start: Tensor) -> LazyResult:
+    return lazy_search(
+        evidence, edge_penalty=task.penalty, constraints=task.constraints, start=start
+    )
+
+
+def _with_posterior(found: LazyResult, evidence: ScreenedEvidence, task: Task) -> Found:
+    """Where all graphs are seen, the search cannot miss the best of them."""
+    prior, constraints = task.edge_prior, task.constraints
+    if evidence.n_nodes <= task.family.exact_nodes:
+        likely = likely_graphs(evidence, edge_prior=prior, constraints=constraints)
+        other = _climb(evidence, task, likely.best)
+        if other.total(task.penalty) > found.total(task.penalty) + _EQUAL:
             found = other
         return Found(found, likely.posteriors(constraints), likely.weights, evidence)
     odds = direction_odds(found, evidence, constraints=constraints)
-    local = fit_locally(found, edge_prior=edge_prior, constraints=constraints, odds=odds)
+    local = fit_locally(found, edge_prior=prior, constraints=constraints, odds=odds)
     return Found(found, [local], torch.ones(1), evidence)
 
 

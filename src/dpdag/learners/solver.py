@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from torch import Tensor
 from ..distributions import Constraints, DAGMixture
 from ..evidence.transforms import transform
 from ..ops.graphs import topological_order
-from ..ops.rows import spaced, varied
+from ..ops.rows import spaced, varied_rows
 from ..scm import Mechanisms, MonotoneColumns
 from ..seeding import base_seed, torch_generator
 from ..training import Spinner
@@ -21,7 +20,7 @@ from .base import DAGLearner, Solution
 from .choice import choose
 from .families import INTEGRATED, PROCESSES, Family, Resources
 from .functions import compare_with_networks, train_networks
-from .integrated import find_graph, forecast, misfit, mixture, ranking
+from .integrated import Task, find_again, find_graph, forecast, misfit, mixture, ranking
 
 __all__ = ["Integrated", "Plan", "integrate"]
 
@@ -84,15 +83,9 @@ def integrate(
     family = INTEGRATED[mechanism]
     if expected := forecast(x, mechanism, resources):
         spinner.say(expected)
-    search = partial(
-        find_graph,
-        mechanism=mechanism,
-        constraints=constraints,
-        edge_prior=plan.edge_prior,
-        resources=resources,
-    )
+    task = Task(mechanism, constraints, plan.edge_prior, resources)
     spinner.show("searching a graph")
-    first = search(x)
+    first = find_graph(x, task)
     graph = first.graph.adjacency
     read = int(min(len(x), family.most_rows(x.shape[1], resources)))
     if read < len(x):
@@ -107,9 +100,9 @@ def integrate(
                 f"{doubt}: probabilities are averaged over all rows and {count} random halves"
             )
     found = [first]
-    for k, rows in enumerate(_halves(x, count, plan.random_state), start=1):
-        spinner.show(f"checking it on half of the rows, {k} of {count}")
-        found.append(replace(search(rows, start=graph), evidence=None))
+    if count:
+        spinner.show(f"checking it on {count} random halves of the rows")
+        found += find_again(x, _halves(x, count, plan.random_state), task, start=graph)
     functions: Callable[[Tensor, Tensor], Mechanisms] = fitted
     many = mechanism in PROCESSES and read < len(x) and bool(graph.any())
     if plan.mechanism == "auto" and many:
@@ -154,8 +147,9 @@ class _Fit:
         return self._last[1]
 
 
-def _halves(x: Tensor, count: int, random_state: Any) -> list[Tensor]:  # (rows, n)
+def _halves(x: Tensor, count: int, random_state: Any) -> Tensor:  # (rows, n) -> (count, rows / 2)
     """Random halves of the rows."""
     generator = torch_generator(random_state, "resamples")
     size = max(DAGLearner.min_rows, len(x) // 2)
-    return [varied(x, torch.randperm(len(x), generator=generator)[:size]) for _ in range(count)]
+    drawn = [torch.randperm(len(x), generator=generator)[:size] for _ in range(count)]
+    return torch.stack([varied_rows(x, rows) for rows in drawn])

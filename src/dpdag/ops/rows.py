@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["spaced", "varied"]
+__all__ = ["spaced", "varied_rows"]
 
 
 def spaced(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``, n)
@@ -18,26 +18,27 @@ def spaced(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``,
     if len(x) <= most:
         return x
     rows = torch.linspace(0, len(x) - 1, int(most), dtype=torch.float64).round().long()
-    return varied(x, rows)
+    return x[varied_rows(x, rows).to(x.device)]
 
 
-def varied(x: Tensor, rows: Tensor) -> Tensor:  # (N, n), (k,) -> (k, n)
+def varied_rows(x: Tensor, rows: Tensor) -> Tensor:  # (N, n), (k,) -> (k,)
     """The given rows, the last exchanged for others where a column would be constant.
 
     Example:
-        >>> varied(torch.tensor([[1, 0], [2, 0], [3, 0], [4, 1]]), torch.tensor([0, 1, 2])).tolist()
-        [[1, 0], [2, 0], [4, 1]]
+        >>> x = torch.tensor([[1, 0], [2, 0], [3, 0], [4, 1]])
+        >>> varied_rows(x, torch.tensor([0, 1, 2])).tolist()
+        [0, 1, 3]
     """
-    chosen = x[rows.to(x.device)]
+    chosen, rows = x[rows.to(x.device)], rows.clone()
     flat = (chosen == chosen[0]).all(0)
     found = [
         row
         for column in flat.nonzero()[:, 0]
         if (row := _unlike(x[:, column], chosen[0, column])) is not None
     ]
-    for k, row in enumerate(found[: len(chosen) - 1], start=1):
-        chosen[-k] = x[row]
-    return chosen
+    for k, row in enumerate(found[: len(rows) - 1], start=1):
+        rows[-k] = row
+    return rows
 
 
 def _unlike(column: Tensor, value: Tensor) -> int | None:  # (N,), ()

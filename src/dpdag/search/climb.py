@@ -55,8 +55,7 @@ class Climb:
         self.explored: dict[int, tuple[bytes, bytes]] = {}  # by runs: where each child stood
         self.paired: dict[int, tuple[bytes, bytes]] = {}  # the same by pairs
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
-        for child in range(n):
-            self._refresh(child)
+        self._refresh(list(range(n)))
         self.history = [self.total]
 
     @property
@@ -70,11 +69,12 @@ class Climb:
         """Where a path leads from i to j, or i must come first anyway."""
         return reachability(torch.from_numpy(self.edges | self.before)).numpy()
 
-    def _refresh(self, child: int) -> None:
-        self.change[:, child] = self.evidence.screen(child, self.parents(child)).numpy()
-        self.exact[:, child] = self.evidence.screens_exactly
-        self.forced[:, child] = self.tabu[:, child] = False
-        self.widened[child] = False
+    def _refresh(self, children: list[int]) -> None:
+        parents = torch.from_numpy(self.edges.T[children].copy())
+        self.change[:, children] = self.evidence.screens(torch.tensor(children), parents).T.numpy()
+        self.exact[:, children] = self.evidence.screens_exactly
+        self.forced[:, children] = self.tabu[:, children] = False
+        self.widened[children] = False
 
     def confirm(self, edges: list[tuple[int, int]], bar: float = -math.inf) -> None:
         """Replace estimates by full evaluations; ones that stay below ``bar`` only roughly."""
@@ -190,8 +190,7 @@ class Climb:
             if len(move.insert) == 1:
                 self.tabu[move.insert[0]] = True
             return False
-        for child in children:
-            self._refresh(child)
+        self._refresh(children)
         self.history.append(self.total)
         return True
 

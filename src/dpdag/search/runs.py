@@ -26,9 +26,9 @@ def explore(climb: Climb, *, shortlist: int) -> bool:
     cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow.
     """
-    weak = climb.evidence.weakly_explained(climb.value.numpy())
+    weak = climb.evidence.weakly_explained(torch.arange(len(climb.value)), climb.value)
     improved = False
-    for child in np.flatnonzero(weak).tolist():
+    for child in weak.nonzero()[:, 0].tolist():
         cost, cuts = freeing_costs(climb, child, most=_CUT)
         situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
         if climb.explored.get(child) == situation:
