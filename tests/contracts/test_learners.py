@@ -65,6 +65,17 @@ def test_frames_are_answered_with_frames_and_arrays_with_arrays(learner) -> None
     assert isinstance(unnamed.sample(2), np.ndarray)
 
 
+@pytest.mark.parametrize("learner", LEARNERS[:1], ids=str)
+def test_a_fitted_model_refuses_gaps_and_names_impute(learner) -> None:
+    model = clone(learner).fit(table())
+    gaps = table().head(3)
+    gaps.loc[0, "a"] = np.nan
+    for answer in (model.predict, model.score, lambda R: model.counterfactual(R, {"a": 1.0})):
+        with pytest.raises(ValueError, match=r"NaN in columns \['a'\]; .* impute\(X\), or drop"):
+            answer(gaps)
+        answer(model.impute(gaps))
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("path", ["field.csv", Path("field.csv")], ids=type)
 def test_a_path_is_no_table(learner, path) -> None:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..ops.columns import refuse_degenerate, refuse_missing
+from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..scm import Categories, Mechanisms, MonotoneColumns, Observed, StructuralModel
 from ..scm.plot import draw_graph
@@ -201,7 +201,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
         values = validated(self, X, reset=reset, min_rows=self.min_rows if reset else 1)
-        refuse_missing(values, self._names(values.shape[1]))
+        way_out = MISSING_WAY_OUT if reset else FITTED_WAY_OUT
+        refuse_missing(values, self._names(values.shape[1]), way_out=way_out)
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
             self.levels_ = known_levels(X)
