@@ -63,7 +63,8 @@ def test_predictions_come_with_their_spread(fitted: VIDPDAG) -> None:
     np.testing.assert_allclose(miss.std(), 1.0, atol=0.3)
     far = new.assign(middle=10 * new["middle"], other=10 * (new["other"] - 7) + 7)
     if fitted.mechanism_ in ("gp", "network"):  # little is known out there
-        _, there = fitted.predict(far, return_std=True)
+        with pytest.warns(UserWarning, match="the model extrapolates there"):
+            _, there = fitted.predict(far, return_std=True)
         assert there["effect"].median() > 1.5 * std["effect"].median()
 
 

@@ -109,7 +109,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Every column's value (m, n) from its learned parents; roots get their mean.
 
         Where the model works on transformed columns, means are taken there, so that in original
-        units they lie nearer the median.
+        units they lie nearer the median. Causes far outside what was observed are warned of.
 
         Arguments:
             return_std: Also return how far values lie from there, typically: the standard
@@ -117,7 +117,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
                 not known about them; half the width of that range on transformed columns.
         """
         model, own = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(own, reset=False))
+        given = self._validate(own, reset=False)
+        self._warn_of_strays(given)
+        x = self._model_units(given)
         mean = model.predict(x)
         values = like_input(self._original(mean), own, X)
         if not return_std:
@@ -298,6 +300,14 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warnings.warn(leap, UserWarning, stacklevel=3)
         return values
+
+    def _warn_of_strays(self, values: Array) -> None:  # (m, n)
+        """Warn where values that predictions are made from lie far outside the data."""
+        causes = np.flatnonzero(self.adjacency_.any(1)).tolist()
+        names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
+        said = self.observed_.strays(given, names) if self.observed_ else None
+        if said:
+            warnings.warn(said, UserWarning, stacklevel=3)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""
