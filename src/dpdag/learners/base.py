@@ -151,7 +151,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
         Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
         ``do={"site": "B"}`` sets both; the first category is known by name where the columns were
-        made by :func:`dpdag.datasets.one_hot`. Values far outside what was observed are warned of.
+        made by :func:`dpdag.datasets.one_hot`. Any other column of two values is drawn as one of
+        them, and may be set to any number. Values far outside what was observed are warned of.
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
@@ -285,10 +286,14 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         return x.numpy() * self.scale_ + self.location_
 
     def _settled(self, x: Tensor, given: Mapping[int, float] | None = None) -> Array:
-        """Back from the model's units (m, n); categories of 0/1 and ``given`` columns exactly."""
-        values = self._original(x)
-        binary = [k for group in self.model_.categories.groups for k in group]
+        """Back from the model's units (m, n); columns of two values and ``given`` ones exactly."""
+        values, categories = self._original(x), self.model_.categories
+        binary = [k for group in categories.groups for k in group]
         values[:, binary] = values[:, binary].round()
+        if self.observed_ is not None:
+            low, high = self.observed_.low, self.observed_.high
+            for k in categories.twofold:
+                values[:, k] = np.where(values[:, k] > (low[k] + high[k]) / 2, high[k], low[k])
         for column, value in (given or {}).items():
             values[:, column] = value
         return values
