@@ -167,6 +167,7 @@ def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, fold
     assert "row no looks like an id: leave it out with --drop 'row no'." in result.stdout
     assert "key looks like an id: leave it out with --drop key." in result.stdout
     assert result.stdout.count("looks like an id") == 2
+    assert "ids" not in result.stderr  # said once
     result = dpdag(*arguments, "--drop", "row no", "--drop", "key", "--json")
     assert result.status == 0, result.stderr
     summary = json.loads(result.stdout)

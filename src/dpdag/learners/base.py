@@ -28,7 +28,7 @@ from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .interventions import interventions
 from .storage import save_learner
-from .validation import Rows, fitted_columns, known_levels, like_input, validated
+from .validation import Rows, fitted_columns, known_levels, like_input, validated, warn_of_ids
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -92,6 +92,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
+        warn_of_ids(X)
+        return self._fit(X)
+
+    def _fit(self, X: Any) -> Self:
         x = self._standardise(self._validate(X, reset=True))
         constraints = self._select(x, self._constraints())
         self._finish(x, self._prune(x, self._learn(x, constraints), constraints))

@@ -25,6 +25,7 @@ from .holes import fit_with_holes
 from .parameters import check_parameters, is_trained
 from .settings import design_of, hypers_of, start_orders
 from .solver import Plan, integrate
+from .validation import warn_of_ids
 from .variational import Replicas, fit_replicas, posterior, refit_mechanism, take_replicas
 
 __all__ = ["VIDPDAG"]
@@ -213,12 +214,13 @@ class VIDPDAG(DAGLearner):
             resume_from: A checkpoint folder to continue from.
         """
         check_parameters(self)
+        warn_of_ids(X)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
             if self.missing == "impute":
-                fit_with_holes(self, X, super().fit)
+                fit_with_holes(self, X, self._fit)
                 return self
-            return super().fit(X, y)
+            return self._fit(X)
         finally:
             del self._resume_from
 
