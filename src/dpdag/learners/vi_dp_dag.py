@@ -55,7 +55,8 @@ class VIDPDAG(DAGLearner):
             the graph is found with all rows and then mended for random halves of them, and
             probabilities are averaged over all. By default one, or four for up to 30 columns
             where one posterior would be too sure: where noise that was taken to be Gaussian is
-            not, or has any shape.
+            not, or has any shape. Halves of the rows show what chance decides; they cannot reveal
+            a wrong family of mechanisms, which misleads them all alike.
         combine: "mixture" averages the restarts' posteriors, "best" keeps the one of lowest
             validation loss.
         edge_prior: Prior probability of an edge; by default 0.1, for trained networks 0.02.
