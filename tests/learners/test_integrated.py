@@ -11,6 +11,7 @@ import torch
 
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
+from dpdag.evidence.transforms import TRANSFORMS
 from dpdag.learners.choice import choose
 from dpdag.learners.families import CPU, INTEGRATED
 from dpdag.ops.enumeration import all_dags
@@ -247,7 +248,9 @@ def test_choice_sees_what_causes_do_only_together(kind: str) -> None:
 def test_skewed_columns_are_straightened() -> None:
     skewed = columns("additive").exp()
     choice = choose((skewed - skewed.mean(0)) / skewed.std(0), Knowledge().resolve(4))
-    assert choice.transform != "identity"
+    words = {"asinh": "signed logarithms", "log": "logarithms", "gaussian": "normal scores"}
+    assert set(words) == set(TRANSFORMS) - {"identity"}
+    assert f"on {words[choice.transform]} of the columns" in choice.why
     assert "nats better" in choice.why
 
 
