@@ -1,5 +1,6 @@
 """VIDPDAG with the functions integrated out: accurate, honest, complete."""
 
+import json
 import math
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
 from dpdag.evidence.transforms import TRANSFORMS
+from dpdag.learners import storage
 from dpdag.learners.choice import choose
 from dpdag.learners.families import CPU, INTEGRATED
 from dpdag.ops.enumeration import all_dags
@@ -197,6 +199,18 @@ def test_irrelevant_indicators_change_nothing_among_the_others() -> None:
         assert "as they are" in str(model.choice_)
     edges = {edge for edge in beside.graph_.edges if not any("site" in end for end in edge)}
     assert edges == set(alone.graph_.edges)
+
+
+def test_processes_saved_under_earlier_names_are_loaded(tmp_path: Path) -> None:
+    X = table(60)[["cause", "middle"]]
+    model = VIDPDAG(mechanism="gp", random_state=0).fit(X)
+    model.save(tmp_path)
+    facts = json.loads((tmp_path / "model.json").read_text())
+    fields = facts["fitted"]["dict"]["model_"]["fields"]["dict"]["mechanisms"]["fields"]["dict"]
+    fields["linear"] = fields.pop("extra")
+    facts["digest"] = storage._digest(facts, tmp_path / "model.safetensors")
+    (tmp_path / "model.json").write_text(json.dumps(facts))
+    pd.testing.assert_frame_equal(dpdag.load(tmp_path).predict(X), model.predict(X))
 
 
 def test_sinkhorn_needs_networks() -> None:

@@ -31,7 +31,8 @@ class GPMechanisms:
         weight: (N, n) α; zero for nodes without parents.
         inverse_scale: (n, n) one over the length scale of parent i for child j; zero where there
             is no edge.
-        linear: (n,) the kernel's other parameter: for "rbf" the weight of its linear part.
+        extra: (n,) the kernel's other parameter: for "rbf" the weight of its linear part, for
+            "network" the variance of its biases.
         noise: (n,) noise variance over amplitude.
         amplitude: (n,) variance that multiplies the kernel and the noise.
         kernel: "rbf" or "network".
@@ -40,7 +41,7 @@ class GPMechanisms:
     inputs: Tensor
     weight: Tensor
     inverse_scale: Tensor
-    linear: Tensor
+    extra: Tensor
     noise: Tensor
     amplitude: Tensor
     kernel: str = "rbf"
@@ -78,7 +79,7 @@ class GPMechanisms:
     def _parameters(self, child: int) -> tuple[Tensor, Tensor, Tensor]:  # (n,) bool, (d,), (1,)
         """Which columns the kernel of a child reads, their length scales, its other parameter."""
         used = self.inverse_scale[:, child] > 0
-        return used, self.inverse_scale[used, child].reciprocal(), self.linear[child, None]
+        return used, self.inverse_scale[used, child].reciprocal(), self.extra[child, None]
 
     def _matrix(self, child: int) -> Tensor:  # (N, N)
         eye = torch.eye(len(self.inputs), dtype=self.inputs.dtype)
@@ -138,7 +139,7 @@ def fit_gp(
         parents = adjacency[:, child] != 0
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()
-        model.noise[child], model.linear[child] = parameters[-2:].exp()
+        model.noise[child], model.extra[child] = parameters[-2:].exp()
         model.weight[:, child], model.amplitude[child] = solve(model, x, child)
     return model
 
