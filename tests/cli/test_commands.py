@@ -167,6 +167,7 @@ def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, fold
     assert "row no looks like an id: leave it out with --drop 'row no'." in result.stdout
     assert "key looks like an id: leave it out with --drop key." in result.stdout
     assert result.stdout.count("looks like an id") == 2
+    assert "ids" not in result.stderr  # said once
     result = dpdag(*arguments, "--drop", "row no", "--drop", "key", "--json")
     assert result.status == 0, result.stderr
     summary = json.loads(result.stdout)
@@ -211,6 +212,27 @@ def test_models_predict_impute_and_draw_graphs(dpdag, folder, table):
     with np.load(folder / "dags.npz") as drawn:
         np.testing.assert_array_equal(drawn["dags"], learner.sample_dags(7, 1))
         assert drawn["names"].tolist() == ["outcome", "age", "dose"]
+
+
+def test_spreads_follow_the_predictions(dpdag, folder, table):
+    assert dpdag(folder, "fit", "data.csv", "--out", "run", "--one-hot", *CAM).status == 0
+    for options, name in (((), "p.csv"), (("--std",), "s.csv")):
+        result = dpdag(folder, "predict", "run", "data.csv", "--out", name, *options)
+        assert result.status == 0, result.stderr
+    plain, both = (pd.read_csv(folder / name) for name in ("p.csv", "s.csv"))
+    pd.testing.assert_frame_equal(both[list(plain)], plain)
+    own = datasets.one_hot(table, ["site"])[0]
+    std = load(folder / "run").predict(own, return_std=True)[1]
+    spreads = both.drop(columns=list(plain))
+    assert list(spreads) == ["outcome_std", "age_std", "dose_std"]  # of numbers, not of the site
+    np.testing.assert_allclose(spreads, std[["outcome", "age", "dose"]])
+
+    names = {"age": "dose_std"}
+    table.rename(columns=names).drop(columns="site").to_csv(folder / "taken.csv", index=False)
+    assert dpdag(folder, "fit", "taken.csv", "--out", "taken", *CAM).status == 0
+    refused = dpdag(folder, "predict", "taken", "taken.csv", "--std", "--out", "t.csv")
+    assert (refused.status, refused.stderr.count("\n")) == (2, 1)
+    assert "--std writes dose_std, but the model has columns of that name" in refused.stderr
 
 
 def test_a_table_is_filled_and_otherwise_as_it_came(dpdag, folder, table):

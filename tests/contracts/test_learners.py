@@ -65,6 +65,33 @@ def test_frames_are_answered_with_frames_and_arrays_with_arrays(learner) -> None
     assert isinstance(unnamed.sample(2), np.ndarray)
 
 
+@pytest.mark.parametrize("learner", LEARNERS[:1], ids=str)
+def test_a_fitted_model_refuses_gaps_and_names_impute(learner) -> None:
+    model = clone(learner).fit(table())
+    gaps = table().head(3)
+    gaps.loc[0, "a"] = np.nan
+    for answer in (model.predict, model.score, lambda R: model.counterfactual(R, {"a": 1.0})):
+        with pytest.raises(ValueError, match=r"NaN in columns \['a'\]; .* impute\(X\), or drop"):
+            answer(gaps)
+        answer(model.impute(gaps))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [*LEARNERS[:2], VIDPDAG(mechanism="linear"), VIDPDAG(mechanism="linear", missing="impute")],
+    ids=str,
+)
+def test_columns_that_number_the_rows_are_warned_of_once(learner) -> None:
+    X = table().assign(
+        id=np.random.default_rng(1).permutation(150), year=1990 + np.arange(150) // 2
+    )
+    X["day"] = pd.array(np.arange(150) + 19_000, dtype="Int64")
+    said = r"Columns \['id', 'day'\] look like ids or dates, .*: drop them unless"
+    with pytest.warns(UserWarning, match=said) as caught:
+        clone(learner).fit(X)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 @pytest.mark.parametrize("path", ["field.csv", Path("field.csv")], ids=type)
 def test_a_path_is_no_table(learner, path) -> None:

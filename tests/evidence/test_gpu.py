@@ -9,6 +9,7 @@ from torch import Tensor
 from dpdag import VIDPDAG
 from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.gp import GPEvidence
+from dpdag.evidence.kernels import KERNELS
 from dpdag.search import greedy, subsamples
 from dpdag.search.lazy import lazy_search
 
@@ -16,7 +17,7 @@ pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"),
 ]
-kernels = pytest.mark.parametrize("kernel", ["rbf", "network"])
+kernels = pytest.mark.parametrize("kernel", list(KERNELS))
 
 
 def table(rows: int = 300, n: int = 12) -> Tensor:  # (rows, n)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import CAM, VIDPDAG
+from dpdag import CAM, VIDPDAG, datasets
 from dpdag.experiments import Origin, RunRecord, describe, diagnose
 
 
@@ -121,7 +121,11 @@ def test_a_file_holds_everything(kind: str, tmp_path: Path, request: pytest.Fixt
 def test_records_without_an_origin_are_read(additive: RunRecord, tmp_path: Path) -> None:
     additive.save(tmp_path / "record.json")
     facts = json.loads((tmp_path / "record.json").read_text())
-    del facts["origin"], facts["choice"]  # as earlier versions wrote them
+    del (
+        facts["origin"],
+        facts["choice"],
+        facts["diagnostics"]["skewed"],
+    )  # as earlier versions wrote them
     (tmp_path / "record.json").write_text(json.dumps(facts))
     assert RunRecord.load(tmp_path / "record.json").origin is None
 
@@ -204,6 +208,29 @@ def test_clean_columns_need_no_note() -> None:
     found = diagnose(np.random.default_rng(3).normal(size=(100, 3)))
     assert found.notes == []
     assert found.sortability is None
+
+
+def test_skewed_columns_are_named_with_a_way_out() -> None:
+    rng = np.random.default_rng(7)
+    few = rng.random(1000) < 0.05
+    columns = {"income": np.exp(rng.normal(size=1000) / 2), "coin": few, "z": rng.normal(size=1000)}
+    frame = pd.DataFrame(columns).assign(heavy=np.exp(2 * columns["z"]), gaps=columns["income"])
+    frame.loc[:99, "gaps"] = np.nan
+    found = diagnose(frame)
+    assert found.skewed == ["income", "gaps"]
+    assert any(
+        note.startswith("Strongly skewed: income, gaps; consider logarithms")
+        for note in found.notes
+    )
+    assert diagnose(frame[["income"]] - 1).skewed == []  # such values have no logarithm
+
+
+@pytest.mark.parametrize("mechanism", ["gp", "additive-gp", "mlp"])
+def test_generated_columns_are_not_called_skewed(mechanism: str) -> None:
+    graph = np.triu(np.random.default_rng(8).random((10, 10)) < 0.4, 1)
+    for seed in range(3):
+        data = datasets.simulate(graph, 300, mechanism=mechanism, random_state=seed)
+        assert diagnose(data.frame).skewed == []
 
 
 @pytest.mark.parametrize(

@@ -103,3 +103,23 @@ def test_numbers_under_such_names_are_numbers() -> None:
     assert learner.sample(50, random_state=0)["t=0"].nunique() > 10
     with pytest.raises(ValueError, match="Unknown column 't' in 'do'"):
         learner.sample(1, do={"t": "0"})
+
+
+@pytest.mark.parametrize("learner", [CAM(n_bootstrap=0), VIDPDAG(random_state=0)], ids=str)
+def test_columns_of_two_values_keep_them(learner: CAM, tmp_path: Path) -> None:
+    X = table()[["age", "dose", "ward=west"]].rename(columns={"ward=west": "ward"})
+    X["dose"] = X["dose"].where(X["dose"] < 5, 5)  # many equal values are not two
+    X["arm"] = np.where(X["age"] > 52.3, 7.1, 2.6)
+    known = Knowledge(required=[("dose", "ward"), ("age", "arm")])
+    model = learner.set_params(knowledge=known).fit(X)
+    model.save(tmp_path / "model")
+    for own in (model, dpdag.load(tmp_path / "model")):
+        drawn = own.sample(2000, random_state=0)
+        filled = own.impute(X.assign(ward=np.nan, arm=np.nan))
+        for rows in (drawn, filled, own.counterfactual(X, {"age": 40.0, "dose": 1.0})):
+            assert set(rows["ward"]) <= {0.0, 1.0}
+            assert set(rows["arm"]) <= {2.6, 7.1}
+        assert drawn["dose"].nunique() > 10
+        assert (own.sample(3, do={"ward": 0.5}, random_state=0)["ward"] == 0.5).all()
+    np.testing.assert_allclose(drawn[["ward", "arm"]].mean(), X[["ward", "arm"]].mean(), atol=0.1)
+    pd.testing.assert_frame_equal(model.counterfactual(X, {})[["ward", "arm"]], X[["ward", "arm"]])

@@ -1,5 +1,6 @@
 """VIDPDAG with the functions integrated out: accurate, honest, complete."""
 
+import json
 import math
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ import torch
 
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
+from dpdag.evidence.transforms import TRANSFORMS
+from dpdag.learners import storage
 from dpdag.learners.choice import choose
 from dpdag.learners.families import CPU, INTEGRATED
 from dpdag.ops.enumeration import all_dags
@@ -63,7 +66,8 @@ def test_predictions_come_with_their_spread(fitted: VIDPDAG) -> None:
     np.testing.assert_allclose(miss.std(), 1.0, atol=0.3)
     far = new.assign(middle=10 * new["middle"], other=10 * (new["other"] - 7) + 7)
     if fitted.mechanism_ in ("gp", "network"):  # little is known out there
-        _, there = fitted.predict(far, return_std=True)
+        with pytest.warns(UserWarning, match="the model extrapolates there"):
+            _, there = fitted.predict(far, return_std=True)
         assert there["effect"].median() > 1.5 * std["effect"].median()
 
 
@@ -197,6 +201,18 @@ def test_irrelevant_indicators_change_nothing_among_the_others() -> None:
     assert edges == set(alone.graph_.edges)
 
 
+def test_processes_saved_under_earlier_names_are_loaded(tmp_path: Path) -> None:
+    X = table(60)[["cause", "middle"]]
+    model = VIDPDAG(mechanism="gp", random_state=0).fit(X)
+    model.save(tmp_path)
+    facts = json.loads((tmp_path / "model.json").read_text())
+    fields = facts["fitted"]["dict"]["model_"]["fields"]["dict"]["mechanisms"]["fields"]["dict"]
+    fields["linear"] = fields.pop("extra")
+    facts["digest"] = storage._digest(facts, tmp_path / "model.safetensors")
+    (tmp_path / "model.json").write_text(json.dumps(facts))
+    pd.testing.assert_frame_equal(dpdag.load(tmp_path).predict(X), model.predict(X))
+
+
 def test_sinkhorn_needs_networks() -> None:
     with pytest.raises(ValueError, match="permutation='sinkhorn' needs mechanism='mlp'"):
         VIDPDAG(permutation="sinkhorn").fit(table())
@@ -246,7 +262,9 @@ def test_choice_sees_what_causes_do_only_together(kind: str) -> None:
 def test_skewed_columns_are_straightened() -> None:
     skewed = columns("additive").exp()
     choice = choose((skewed - skewed.mean(0)) / skewed.std(0), Knowledge().resolve(4))
-    assert choice.transform != "identity"
+    words = {"asinh": "signed logarithms", "log": "logarithms", "gaussian": "normal scores"}
+    assert set(words) == set(TRANSFORMS) - {"identity"}
+    assert f"on {words[choice.transform]} of the columns" in choice.why
     assert "nats better" in choice.why
 
 

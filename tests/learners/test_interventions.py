@@ -33,6 +33,22 @@ def test_a_leap_outside_the_data_is_warned_of(learner: CAM, tmp_path: Path) -> N
             model.counterfactual(table().head(3), do={"dose": -40.0})
 
 
+def test_predictions_from_causes_outside_the_data_are_warned_of_once(learner: CAM) -> None:
+    rows = table().head(4)
+    rows.loc[:1, "dose"] = [-40.0, 30.0]
+    said = r"range of 'dose' \(0.\d+ to 9.\d+\) by far in 2 of 4 rows: the model extrapolates"
+    for spread in (False, True):
+        with pytest.warns(UserWarning, match=said) as caught:
+            learner.predict(rows, return_std=spread)
+        assert [warning.filename for warning in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner.predict(table().assign(dose=table()["dose"] * 1.4))
+        learner.predict(
+            table().head(4).assign(outcome=100.0)
+        )  # nothing is predicted from an effect
+
+
 @pytest.mark.parametrize("value", [0.0, 5.0, 10.9])
 def test_values_in_or_near_the_data_are_not_warned_of(learner: CAM, value: float) -> None:
     with warnings.catch_warnings():

@@ -1,5 +1,7 @@
 """Gaussian process mechanisms: posterior means and variances on a graph."""
 
+import pickle
+
 import pytest
 import torch
 from torch import Tensor
@@ -116,3 +118,20 @@ def test_one_row_more_than_can_have_a_kernel_each_costs_no_accuracy() -> None:
         for part in (train[:400], train)
     )
     assert sparse < 1.05 * dense
+
+
+def test_factors_are_found_once_and_never_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, new = fit_gp(table(80, 0), GRAPH), table(5, 1)
+    plain, size = model.variance(new), len(pickle.dumps(fit_gp(table(80, 0), GRAPH)))
+    assert len(pickle.dumps(model)) == size
+    torch.testing.assert_close(pickle.loads(pickle.dumps(model)).variance(new), plain)
+    factorise = torch.linalg.cholesky
+    made: list[Tensor] = []
+    monkeypatch.setattr(torch.linalg, "cholesky", lambda m: made.append(m) or factorise(m))
+    torch.testing.assert_close(model.variance(new), plain)
+    assert not made
+    monkeypatch.setattr(gp, "_KEPT", 0)
+    poor = pickle.loads(pickle.dumps(model))
+    for _ in range(2):
+        torch.testing.assert_close(poor.variance(new), plain)
+    assert len(made) == 2

@@ -41,3 +41,16 @@ def test_equal_columns_are_no_obstacle() -> None:
     x = torch.cat([x, x[:, :1]], -1)
     order = lingam_order(x, torch.zeros(7, 7, dtype=torch.bool))
     assert sorted(order.tolist()) == list(range(7))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("held", ["column", "copy"])
+@pytest.mark.parametrize("rows", [50, 2000])
+def test_a_copy_is_no_argument_against_a_column(seed: int, held: str, rows: int) -> None:
+    x, _ = chain(seed=seed, rows=rows)
+    plain = lingam_order(x, torch.zeros(6, 6, dtype=torch.bool))
+    first, last = int(plain[0]), int(plain[-1])
+    x = torch.cat([x, 3 - x[:, first, None]], -1)
+    before = torch.zeros(7, 7, dtype=torch.bool)
+    before[last, first if held == "column" else 6] = True
+    assert int(lingam_order(x, before)[0]) == (6 if held == "column" else first)

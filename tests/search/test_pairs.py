@@ -49,6 +49,17 @@ def test_scores_of_noise_are_sums_of_squares() -> None:
     torch.testing.assert_close(scores, scores.T)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_is_constant_up_to_rounding_has_no_shape(dtype: torch.dtype) -> None:
+    coin = torch.where(torch.arange(402) % 2 == 0, -1.234, 5.1)[:, None].to(dtype)
+    line, bow, step = simple_shapes(coin)
+    assert not bow.any()
+    torch.testing.assert_close(line, step)
+    noise = torch.randn(402, generator=torch.Generator().manual_seed(0)).to(dtype)
+    rounding = (1 + noise * torch.finfo(dtype).eps) - 1
+    assert not interaction_scores(rounding, simple_shapes(coin)).any()
+
+
 def test_pairs_are_added_one_after_the_other() -> None:
     state = climb(Knowledge())
     rounds = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,13 @@ import pandas as pd
 import typer
 
 from .. import datasets
+from ..experiments import listed
 from ..learners import DAGLearner, load
 from .matching import filled, matching, whole_numbers
 from .output import new_file
 from .table import Table, gaps
 
-__all__ = ["ANSWERS", "drawn", "load", "write", "write_graphs"]
+__all__ = ["drawn", "imputed", "load", "predicted", "write", "write_graphs"]
 
 
 def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataFrame:
@@ -32,8 +33,12 @@ def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataF
     return _decoded(whole_numbers(rows, learner.observed_, by_name), learner)
 
 
-def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
-    """Every column of the model from its learned parents, categories by name."""
+def predicted(learner: DAGLearner, table: Table, *, std: bool = False) -> pd.DataFrame:
+    """Every column of the model from its learned parents, categories by name.
+
+    Arguments:
+        std: Whether columns "name_std" follow, with the standard deviations of all numbers.
+    """
     names = _names(learner)
     own = matching(table, names, learner.levels_ or {})
     if own.isna().any(axis=None):
@@ -42,7 +47,24 @@ def predicted(learner: DAGLearner, table: Table) -> pd.DataFrame:
         raise ValueError(
             f"{table.origin.source} misses values in {where}; fill them first with 'dpdag impute'."
         )
-    return _decoded(_frame(learner.predict(_as_fitted(own, learner)), learner), learner)
+    rows = _as_fitted(own, learner)
+    if not std:
+        return _decoded(_frame(learner.predict(rows), learner), learner)
+    mean, spread = learner.predict(rows, return_std=True)
+    values = _decoded(_frame(mean, learner), learner)
+    return values.join(_spreads(_frame(spread, learner), values))
+
+
+def _spreads(spread: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
+    """The columns of ``spread`` that ``values`` has too, under names of their own."""
+    own = spread[[name for name in spread if name in values]].add_suffix("_std")
+    taken = [name for name in own if name in values]
+    if taken:
+        raise ValueError(
+            f"--std writes {listed(taken)}, but the model has columns of that name; rename them "
+            "and fit again."
+        )
+    return own
 
 
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
@@ -50,12 +72,6 @@ def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     levels = learner.levels_ or {}
     own = _as_fitted(matching(table, _names(learner), levels), learner)
     return filled(table.frame, _frame(learner.impute(own), learner), levels)
-
-
-ANSWERS: dict[str, Callable[[DAGLearner, Table], pd.DataFrame]] = {
-    "predict": predicted,
-    "impute": imputed,
-}
 
 
 def interventions(words: Sequence[str], columns: Mapping[str, Any]) -> dict[Any, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -61,42 +60,45 @@ def sample(
     answers.write(rows, out, overwrite=overwrite)
 
 
-def _answering(name: str, words: str) -> Callable[..., None]:
-    """The command ``name``, which writes what a model answers about a table."""
-
-    def command(
-        model: ModelArgument,
-        data: DataArgument,
-        out: OutOption,
-        separator: SeparatorOption = None,
-        decimal: DecimalOption = ".",
-        encoding: EncodingOption = "utf-8",
-        overwrite: OverwriteOption = False,
-    ) -> None:
-        from . import answers
-        from .table import Reading, read
-
-        table = read(data, Reading(separator, decimal, encoding))
-        answer = answers.ANSWERS[name](answers.load(model), table)
-        answers.write(answer, out, overwrite=overwrite)
-
-    command.__name__, command.__doc__ = name, words
-    return command
-
-
-predict = _answering(
-    "predict",
+def predict(
+    model: ModelArgument,
+    data: DataArgument,
+    out: OutOption,
+    std: Annotated[
+        bool, typer.Option("--std", help="Add how far values lie from there, as NAME_std.")
+    ] = False,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = ".",
+    encoding: EncodingOption = "utf-8",
+    overwrite: OverwriteOption = False,
+) -> None:
     """Predict every column that was learned from, from its learned causes.
 
     Predicted are means, also of whole numbers; of categories the likeliest, by name.
 
-    [bold]Example[/]
+    [bold]Examples[/]
 
       dpdag predict run/ new.csv --out predicted.csv
-    """,
-)
-impute = _answering(
-    "impute",
+
+      dpdag predict run/ new.csv --std --out predicted.csv
+    """
+    from . import answers
+    from .table import Reading, read
+
+    table = read(data, Reading(separator, decimal, encoding))
+    answer = answers.predicted(answers.load(model), table, std=std)
+    answers.write(answer, out, overwrite=overwrite)
+
+
+def impute(
+    model: ModelArgument,
+    data: DataArgument,
+    out: OutOption,
+    separator: SeparatorOption = None,
+    decimal: DecimalOption = ".",
+    encoding: EncodingOption = "utf-8",
+    overwrite: OverwriteOption = False,
+) -> None:
     """Fill missing values from the learned causes; all else stays as it is.
 
     Columns that were not learned from are passed on.
@@ -104,5 +106,9 @@ impute = _answering(
     [bold]Example[/]
 
       dpdag impute run/ gaps.csv --out filled.csv
-    """,
-)
+    """
+    from . import answers
+    from .table import Reading, read
+
+    table = read(data, Reading(separator, decimal, encoding))
+    answers.write(answers.imputed(answers.load(model), table), out, overwrite=overwrite)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from enum import StrEnum
@@ -174,7 +175,8 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     if own_bar and (many or console.is_terminal):
         console.print(message, soft_wrap=True, highlight=False)
     start = time.perf_counter()
-    with nullcontext() if own_bar else console.status(message):
+    with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Columns .* look like ids")  # noted with the table
         model.fit(table.frame)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
 

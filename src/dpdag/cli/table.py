@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import datasets
 from ..experiments import Origin, listed
+from ..ops.columns import numbers_rows
 from ..registry import suggest
 from ..seeding import numpy_generator
 
@@ -19,7 +20,6 @@ __all__ = ["Reading", "Table", "gaps", "load", "read", "text_examples"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
-MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 
 
@@ -141,22 +141,9 @@ def _numbered(table: Table) -> Table:
     notes = [
         f"{name} looks like an id: leave it out with --drop {shlex.quote(str(name))}."
         for name in table.frame
-        if len(table.frame) >= MIN_NUMBERED and _counts(table.frame[name])
+        if numbers_rows(table.frame[name].to_numpy(float))
     ]
     return table.noting(table.frame, *notes)
-
-
-def _counts(values: pd.Series) -> bool:
-    """Whether these are whole numbers in steps of one, each once.
-
-    Example:
-        >>> _counts(pd.Series([7.0, 5.0, 6.0])), _counts(pd.Series([0.5, 1.5])), _counts(
-        ...     pd.Series([1.0, 2.0, 2.0])
-        ... )
-        (True, False, False)
-    """
-    ordered = values.sort_values().to_numpy(float)
-    return bool((ordered % 1 == 0).all() and (ordered[1:] - ordered[:-1] == 1).all())
 
 
 def _without_text(table: Table, text: str) -> Table:

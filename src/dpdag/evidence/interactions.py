@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .transforms import standardise
+from ..ops.scale import standard_units
 
 __all__ = ["interaction_scores", "simple_shapes"]
 
@@ -13,10 +13,10 @@ _FAR = 3.0  # standard deviations beyond which values count as that far
 
 
 def simple_shapes(x: Tensor) -> Tensor:  # (N, n) -> (3, N, n)
-    """A line, a bow and a step of every column, of mean zero and variance one."""
-    line = standardise(x)[0].clamp(-_FAR, _FAR)
+    """A line, a bow and a step of every column, of mean zero and variance one, or zero."""
+    line = standard_units(x).clamp(-_FAR, _FAR)
     step = (x > x.median(0).values).to(x)
-    return torch.stack([standardise(shape)[0] for shape in (line, line.square(), step)])
+    return torch.stack([standard_units(shape) for shape in (line, line.square(), step)])
 
 
 def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k, N, n) -> (n, n)
@@ -33,7 +33,7 @@ def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k,
         >>> bool(scores[0, 2] > 200) and bool(scores[0, 1] < 40)
         True
     """
-    u = standardise(residual)[0].clamp(-_FAR, _FAR)
+    u = standard_units(residual, size=1.0).clamp(-_FAR, _FAR)  # of a column in such units
     moved = shapes * u.unsqueeze(-1)
     products = moved.mT.unsqueeze(1) @ shapes.unsqueeze(0)  # (k, k, n, n)
     return products.double().square().sum((0, 1)).cpu() / len(u)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 
 NEAR = 0.98  # correlations above are named: the direction of such an edge can hardly be learned
 HEAVY = 10.0  # excess kurtosis; 6 is that of an exponential
+SKEWED = 1.5  # skewness; 2 is that of an exponential
 FEW = 10  # distinct values
 STRONG, SOME = 0.3, 0.15  # distances of a sortability from ½, where it tells nothing
 
@@ -33,6 +34,8 @@ class Diagnostics:
         near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
         heavy_tailed: Columns with an excess kurtosis above 10.
         few_values: Columns that take at most 10 different values, constant ones aside.
+        skewed: Columns without negative values, so that logarithms may help, and a skewness above
+            1.5; those with heavy tails or few values aside.
         sortability: What variances and R² along a given graph mean for its reader; None where they
             mean nothing, or without one.
     """
@@ -46,6 +49,7 @@ class Diagnostics:
     heavy_tailed: list[str]
     few_values: list[str]
     sortability: str | None = None
+    skewed: list[str] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
@@ -66,6 +70,11 @@ class Diagnostics:
                     self.heavy_tailed,
                     f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; "
                     "consider logarithms.",
+                ),
+                (
+                    self.skewed,
+                    f"Strongly skewed: {listed(self.skewed)}; consider logarithms (of 1 + x where "
+                    "there are zeros).",
                 ),
                 (self.few_values, f"Few distinct values: {listed(self.few_values)}."),
             )
@@ -103,6 +112,9 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
         return [labels[j] for j in np.flatnonzero(mask).tolist()]
 
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in values.T])
+    heavy = varies & ((z**4).mean(0) - 3 > HEAVY)
+    few = varies & (distinct <= min(FEW, len(values) // 2))
+    skewed = ~(heavy | few) & ~(values < 0).any(0) & ((z**3).mean(0) > SKEWED)
     return Diagnostics(
         rows=values.shape[0],
         columns=values.shape[1],
@@ -110,8 +122,9 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
         constant=named(constant),
         duplicates=pairs(strength > 1 - 1e-12),
         near_duplicates=pairs((strength > NEAR) & (strength <= 1 - 1e-12)),
-        heavy_tailed=named(varies & ((z**4).mean(0) - 3 > HEAVY)),
-        few_values=named(varies & (distinct <= min(FEW, len(values) // 2))),
+        heavy_tailed=named(heavy),
+        few_values=named(few),
+        skewed=named(skewed),
         sortability=_verdict(values, labels, graph),
     )
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..ops.columns import refuse_degenerate, refuse_missing
+from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..scm import Categories, Mechanisms, MonotoneColumns, Observed, StructuralModel
 from ..scm.plot import draw_graph
@@ -28,7 +28,7 @@ from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .interventions import interventions
 from .storage import save_learner
-from .validation import Rows, fitted_columns, known_levels, like_input, validated
+from .validation import Rows, fitted_columns, known_levels, like_input, validated, warn_of_ids
 
 __all__ = ["DAGLearner", "Solution"]
 
@@ -92,6 +92,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
+        warn_of_ids(X)
+        return self._fit(X)
+
+    def _fit(self, X: Any) -> Self:
         x = self._standardise(self._validate(X, reset=True))
         constraints = self._select(x, self._constraints())
         self._finish(x, self._prune(x, self._learn(x, constraints), constraints))
@@ -109,7 +113,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         """Every column's value (m, n) from its learned parents; roots get their mean.
 
         Where the model works on transformed columns, means are taken there, so that in original
-        units they lie nearer the median.
+        units they lie nearer the median. Causes far outside what was observed are warned of.
 
         Arguments:
             return_std: Also return how far values lie from there, typically: the standard
@@ -117,7 +121,9 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
                 not known about them; half the width of that range on transformed columns.
         """
         model, own = self._fitted(), fitted_columns(self, X)
-        x = self._model_units(self._validate(own, reset=False))
+        given = self._validate(own, reset=False)
+        self._warn_of_strays(given)
+        x = self._model_units(given)
         mean = model.predict(x)
         values = like_input(self._original(mean), own, X)
         if not return_std:
@@ -149,7 +155,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
         Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
         ``do={"site": "B"}`` sets both; the first category is known by name where the columns were
-        made by :func:`dpdag.datasets.one_hot`. Values far outside what was observed are warned of.
+        made by :func:`dpdag.datasets.one_hot`. Any other column of two values is drawn as one of
+        them, and may be set to any number. Values far outside what was observed are warned of.
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
@@ -201,7 +208,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
         values = validated(self, X, reset=reset, min_rows=self.min_rows if reset else 1)
-        refuse_missing(values, self._names(values.shape[1]))
+        way_out = MISSING_WAY_OUT if reset else FITTED_WAY_OUT
+        refuse_missing(values, self._names(values.shape[1]), way_out=way_out)
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
             self.levels_ = known_levels(X)
@@ -282,10 +290,14 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         return x.numpy() * self.scale_ + self.location_
 
     def _settled(self, x: Tensor, given: Mapping[int, float] | None = None) -> Array:
-        """Back from the model's units (m, n); categories of 0/1 and ``given`` columns exactly."""
-        values = self._original(x)
-        binary = [k for group in self.model_.categories.groups for k in group]
+        """Back from the model's units (m, n); columns of two values and ``given`` ones exactly."""
+        values, categories = self._original(x), self.model_.categories
+        binary = [k for group in categories.groups for k in group]
         values[:, binary] = values[:, binary].round()
+        if self.observed_ is not None:
+            low, high = self.observed_.low, self.observed_.high
+            for k in categories.twofold:
+                values[:, k] = np.where(values[:, k] > (low[k] + high[k]) / 2, high[k], low[k])
         for column, value in (given or {}).items():
             values[:, column] = value
         return values
@@ -297,6 +309,14 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warnings.warn(leap, UserWarning, stacklevel=3)
         return values
+
+    def _warn_of_strays(self, values: Array) -> None:  # (m, n)
+        """Warn where values that predictions are made from lie far outside the data."""
+        causes = np.flatnonzero(self.adjacency_.any(1)).tolist()
+        names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
+        said = self.observed_.strays(given, names) if self.observed_ else None
+        if said:
+            warnings.warn(said, UserWarning, stacklevel=3)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""

@@ -155,5 +155,7 @@ def _joint(columns: Transformed, graph: Tensor, resources: Resources) -> float:
 
 
 def _called(transformation: str) -> str:
-    known = transformation == "identity"
-    return "columns as they are" if known else f"{transformation} of the columns"
+    if transformation == "identity":
+        return "columns as they are"
+    words = {"asinh": "signed logarithms", "log": "logarithms", "gaussian": "normal scores"}
+    return f"{words[transformation]} of the columns"

@@ -56,6 +56,9 @@ RECORDS: dict[str, type[Any]] = {
     )
 }
 
+# Fields by record that had another name when earlier files were written.
+RENAMED = {"GPMechanisms": {"linear": "extra"}}
+
 
 def save_learner(learner: Any, folder: str | Path) -> None:
     """Write a fitted learner to a folder, all or nothing; an existing model there is replaced."""
@@ -152,7 +155,9 @@ def _unpack(value: Any, tensors: dict[str, Tensor]) -> Any:
     if not isinstance(value, dict):
         return value
     if "record" in value:
-        return RECORDS[value["record"]](**_unpack(value["fields"], tensors))
+        new = RENAMED.get(value["record"], {})
+        fields = _unpack(value["fields"], tensors)
+        return RECORDS[value["record"]](**{new.get(k, k): v for k, v in fields.items()})
     ((kind, inner),) = value.items()
     if kind in ("tensor", "array"):
         return tensors[inner] if kind == "tensor" else tensors[inner].numpy()

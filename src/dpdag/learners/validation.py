@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -12,9 +13,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from ..ops.columns import LEVELS, MISSING_WAY_OUT
+from ..ops.columns import LEVELS, MISSING_WAY_OUT, numbers_rows
 
-__all__ = ["Rows", "fitted_columns", "known_levels", "like_input", "refuse_empty", "validated"]
+__all__ = [
+    "Rows",
+    "fitted_columns",
+    "known_levels",
+    "like_input",
+    "refuse_empty",
+    "validated",
+    "warn_of_ids",
+]
 
 Array = NDArray[np.float64]
 Rows = Array | pd.DataFrame
@@ -74,6 +83,25 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return value is None or value is pd.NA
     return True
+
+
+def warn_of_ids(X: Any) -> None:
+    """Warn the caller's caller of columns of a DataFrame that only number its rows."""
+    if not isinstance(X, pd.DataFrame):
+        return
+    found = [
+        name
+        for name, column in X.items()
+        if column.dtype.kind in "iuf"  # integers and floats
+        and numbers_rows(column.to_numpy(np.float64, na_value=np.nan))
+    ]
+    if found:
+        warnings.warn(
+            f"Columns {found} look like ids or dates, whole numbers in steps of one: drop them "
+            "unless they were measured.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) bool

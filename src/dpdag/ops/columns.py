@@ -8,21 +8,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEVELS", "MISSING_WAY_OUT", "refuse_degenerate", "refuse_missing", "standardised"]
+__all__ = [
+    "FITTED_WAY_OUT",
+    "LEVELS",
+    "MISSING_WAY_OUT",
+    "numbers_rows",
+    "refuse_degenerate",
+    "refuse_missing",
+    "standardised",
+]
 
 Array = NDArray[np.float64]
 
 LEVELS = "levels"  # of a DataFrame's attrs: all categories by variable, see datasets.one_hot
 MISSING_WAY_OUT = "impute first or drop the rows (VIDPDAG can learn with NaN: missing='impute')."
+FITTED_WAY_OUT = "fill them first with the fitted model's impute(X), or drop the rows."
+MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 
 
-def refuse_missing(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
-    """Raise where a column holds NaN or infinity."""
+def refuse_missing(
+    values: Array,  # (rows, n)
+    names: Sequence[Any],
+    *,
+    way_out: str = MISSING_WAY_OUT,
+) -> None:
+    """Raise where a column holds NaN, with the way out, or infinity."""
     for bad, what in ((np.isnan(values), "NaN"), (np.isinf(values), "infinity")):
         if bad.any():
             columns = [names[j] for j in np.flatnonzero(bad.any(0)).tolist()]
-            way_out = MISSING_WAY_OUT if what == "NaN" else "drop or correct these rows."
-            raise ValueError(f"X contains {what} in columns {columns}; {way_out}")
+            hint = way_out if what == "NaN" else "drop or correct these rows."
+            raise ValueError(f"X contains {what} in columns {columns}; {hint}")
 
 
 def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
@@ -40,6 +55,21 @@ def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
         raise ValueError(
             f"X holds copies, equal up to shift and scale, in columns {pairs}; keep one of each."
         )
+
+
+def numbers_rows(column: Array) -> bool:  # (rows,)
+    """Whether these are whole numbers in steps of one, each once, in whatever order.
+
+    Example:
+        >>> count = np.arange(50.0)
+        >>> numbers_rows(count[::-1] + 7), numbers_rows(count / 2), numbers_rows(count // 2)
+        (True, False, False)
+    """
+    if len(column) < MIN_NUMBERED or not np.isfinite(column).all():
+        return False
+    if np.ptp(column) != len(column) - 1:
+        return False
+    return bool((np.diff(np.sort(column)) == 1).all() and column[0] % 1 == 0)
 
 
 def standardised(X: Any) -> Array:  # (rows, n) -> (rows, n)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,6 +19,7 @@ __all__ = ["GPMechanisms", "fit_gp"]
 _BLOCK = 8192  # rows predicted at once
 _WORK = 1e10  # rows times squared points with a kernel, where not every row can have one
 _FEWEST = 500  # such points
+_KEPT = 2**28  # bytes of factors that a model keeps
 _JITTER = 1e-8  # relative, that keeps their kernel matrix positive definite
 
 
@@ -31,7 +34,8 @@ class GPMechanisms:
         weight: (N, n) α; zero for nodes without parents.
         inverse_scale: (n, n) one over the length scale of parent i for child j; zero where there
             is no edge.
-        linear: (n,) the kernel's other parameter: for "rbf" the weight of its linear part.
+        extra: (n,) the kernel's other parameter: for "rbf" the weight of its linear part, for
+            "network" the variance of its biases.
         noise: (n,) noise variance over amplitude.
         amplitude: (n,) variance that multiplies the kernel and the noise.
         kernel: "rbf" or "network".
@@ -40,7 +44,7 @@ class GPMechanisms:
     inputs: Tensor
     weight: Tensor
     inverse_scale: Tensor
-    linear: Tensor
+    extra: Tensor
     noise: Tensor
     amplitude: Tensor
     kernel: str = "rbf"
@@ -60,7 +64,7 @@ class GPMechanisms:
         variance = torch.ones_like(x)
         for child in self._children():
             used, *parameters = self._parameters(child)
-            factor = torch.linalg.cholesky(self._matrix(child))
+            factor = self._factor(child)
             for part, rows in zip(variance.split(_BLOCK), x.split(_BLOCK)):
                 cross = self._cross(rows, child)
                 white = torch.linalg.solve_triangular(factor, cross.T, upper=False)
@@ -78,7 +82,23 @@ class GPMechanisms:
     def _parameters(self, child: int) -> tuple[Tensor, Tensor, Tensor]:  # (n,) bool, (d,), (1,)
         """Which columns the kernel of a child reads, their length scales, its other parameter."""
         used = self.inverse_scale[:, child] > 0
-        return used, self.inverse_scale[used, child].reciprocal(), self.linear[child, None]
+        return used, self.inverse_scale[used, child].reciprocal(), self.extra[child, None]
+
+    @cached_property
+    def _factors(self) -> dict[int, Tensor]:
+        """Factors of some children that are kept between calls, as many as memory is for."""
+        return {}
+
+    def _factor(self, child: int) -> Tensor:  # (N, N) lower triangular
+        if child in self._factors:
+            return self._factors[child]
+        factor = torch.linalg.cholesky(self._matrix(child))
+        if (len(self._factors) + 1) * factor.nbytes <= _KEPT:
+            self._factors[child] = factor
+        return factor
+
+    def __getstate__(self) -> dict[str, Any]:  # factors are found anew
+        return {name: value for name, value in vars(self).items() if name != "_factors"}
 
     def _matrix(self, child: int) -> Tensor:  # (N, N)
         eye = torch.eye(len(self.inputs), dtype=self.inputs.dtype)
@@ -138,7 +158,7 @@ def fit_gp(
         parents = adjacency[:, child] != 0
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()
-        model.noise[child], model.linear[child] = parameters[-2:].exp()
+        model.noise[child], model.extra[child] = parameters[-2:].exp()
         model.weight[:, child], model.amplitude[child] = solve(model, x, child)
     return model
 

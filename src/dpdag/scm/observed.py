@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Observed"]
 
-MARGIN = 0.1  # of the width of a range; a value just beyond it is no leap
+# Of the width of a range; values just beyond it are not far outside.
+CHOSEN = 0.1  # for a value that someone sets
+DRAWN = 0.5  # for rows: a few of those drawn from the same distribution lie beyond by chance
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,9 @@ class Observed:
         >>> seen = Observed.of(np.array([[1.0, 5.0], [3.0, np.nan], [2.0, 9.0]]))
         >>> seen.leaps({0: 3.1, 1: 40.0}, ["age", "dose"])
         ["'dose' is set to 40, far outside its observed range, 5 to 9: the model extrapolates."]
+        >>> seen.strays({0: np.array([2.0, 2.0]), 1: np.array([40.0, 7.0])}, ["age", "dose"])
+        "X leaves the observed range of 'dose' (5 to 9) by far in 1 of 2 rows: the model
+        extrapolates there."
     """
 
     low: NDArray[np.float64]
@@ -40,13 +45,30 @@ class Observed:
 
     def leaps(self, held: Mapping[int, float], names: Sequence[Any]) -> list[str]:
         """A sentence for every column that is held far outside its range."""
-        said = []
-        for k, value in held.items():
-            low, high = float(self.low[k]), float(self.high[k])
-            margin = MARGIN * (high - low)
-            if not low - margin <= value <= high + margin:
-                said.append(
-                    f"{str(names[k])!r} is set to {value:.4g}, far outside its observed range, "
-                    f"{low:.4g} to {high:.4g}: the model extrapolates."
-                )
-        return said
+        return [
+            f"{str(names[k])!r} is set to {value:.4g}, far outside its observed range, "
+            f"{self._range(k)}: the model extrapolates."
+            for k, value in held.items()
+            if self._far(k, value, CHOSEN)
+        ]
+
+    def strays(self, given: Mapping[int, NDArray[np.float64]], names: Sequence[Any]) -> str | None:
+        """A sentence on the columns of X, (rows,) each, with values far outside their range."""
+        far = {k: self._far(k, values, DRAWN) for k, values in given.items()}
+        left = [k for k, rows in far.items() if rows.any()]
+        if not left:
+            return None
+        rows = np.any([far[k] for k in left], axis=0)
+        columns = ", ".join(f"{str(names[k])!r} ({self._range(k)})" for k in left)
+        return (
+            f"X leaves the observed range of {columns} by far in {rows.sum()} of {len(rows)} rows: "
+            "the model extrapolates there."
+        )
+
+    def _far(self, column: int, values: Any, share: float) -> Any:  # numbers -> bool, elementwise
+        low, high = self.low[column], self.high[column]
+        margin = share * (high - low)
+        return (values < low - margin) | (values > high + margin)
+
+    def _range(self, column: int) -> str:
+        return f"{self.low[column]:.4g} to {self.high[column]:.4g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..evidence.transforms import standardise
+from ..ops.scale import standard_units
 from ..ops.shape import negentropy
 
 __all__ = ["lingam_order"]
@@ -34,11 +34,12 @@ def lingam_order(x: Tensor, before: Tensor) -> Tensor:  # (N, n), (n, n) bool ->
         >>> lingam_order(x, torch.zeros(2, 2, dtype=torch.bool)).tolist()
         [1, 0]
     """
-    rest, left = standardise(x.double())[0], torch.arange(x.shape[1])
+    rest, left = standard_units(x.double()), torch.arange(x.shape[1])
     order = []
     while len(left):
         shared = rest.T @ rest / len(rest)  # (k, k)
-        residual, _ = standardise(rest[:, None] - shared * rest[:, :, None])  # (N, k, k): j given i
+        given = rest[:, None] - shared * rest[:, :, None]  # (N, k, k): j given i
+        residual = standard_units(given, size=1.0)
         found = negentropy(residual.movedim(0, -1))
         own = negentropy(rest.T)
         lead = own[:, None] + found - own - found.T
