@@ -18,6 +18,7 @@ import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter, process_time
@@ -40,15 +41,22 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "CAM, one search": lambda: CAM(n_bootstrap=0, random_state=0),
     "CAM, additions only": lambda: CAM(n_bootstrap=0, moves=("add",), random_state=0),
     "VIDPDAG": lambda: VIDPDAG(random_state=0, device="cpu", verbose=False),
+    **{
+        f"VIDPDAG, {mechanism}": partial(
+            VIDPDAG, mechanism=mechanism, random_state=0, device="cpu", verbose=False
+        )
+        for mechanism in ("gp", "network", "additive", "linear", "free-noise", "location-scale")
+    },
     "VIDPDAG, H200": lambda: VIDPDAG(random_state=0, device="cuda", verbose=False),
 }
 ORIGINAL = ["ER-10-10", "ER-10-40", "SF-10-10", "SynTReN", "Sachs"]
-# Off the benchmark's model class: 20 nodes, 40 edges, 1000 rows.
+# Off the benchmark's model class: 20 nodes, 40 edges (dense: 80), 1000 rows.
 OTHER: dict[str, tuple[str, str, str | None]] = {  # mechanism, noise, post-nonlinearity
     "additive GP": ("additive-gp", "gaussian", None),
     "MLP": ("mlp", "gaussian", None),
     "linear": ("linear", "gaussian", None),
     "linear, Laplace": ("linear", "laplace", None),
+    "linear, Laplace, dense": ("linear", "laplace", None),
     "GP, Laplace": ("gp", "laplace", None),
     "linear, Gumbel": ("linear", "gumbel", None),
     "GP, exponential": ("gp", "gaussian", "exp"),
@@ -103,7 +111,7 @@ def load(dataset: str, index: int) -> datasets.Dataset:
     if dataset in OTHER:
         mechanism, family, post = OTHER[dataset]
         return datasets.simulate(
-            datasets.erdos_renyi(20, 40, random_state=index),
+            datasets.erdos_renyi(20, 80 if "dense" in dataset else 40, random_state=index),
             1000,
             mechanism=OWN.get(mechanism, mechanism),
             noise=datasets.Noise(family, variance=(0.1, 0.3)),

@@ -1,6 +1,8 @@
 """How true edge probabilities are: against the graphs, and against the exact posterior.
 
     OMP_NUM_THREADS=1 python benchmarks/calibration.py
+    python benchmarks/calibration.py --jobs 16 --write answers.jsonl  # where nothing can be drawn
+    python benchmarks/calibration.py --read answers.jsonl
 
 Few rows leave much open: 8 nodes, 8 or 16 expected edges, 100 rows, mechanisms from the learner's
 own class and others. Writes ``calibration.md`` and ``calibration.png`` beside this file.
@@ -9,14 +11,15 @@ own class and others. Writes ``calibration.md`` and ``calibration.png`` beside t
 from __future__ import annotations
 
 import argparse
+import json
 from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from matplotlib.figure import Figure
 
 from dpdag import VIDPDAG, ExactPosterior, datasets, metrics
 
@@ -29,7 +32,7 @@ DATA = {  # mechanism that makes the data, noise
     "GP, Laplace noise": ("gp", "laplace"),
     "linear, Laplace noise": ("linear", "laplace"),
 }
-LEARNERS = ("auto", "gp", "additive", "linear")
+LEARNERS = ("auto", "gp", "network", "additive", "linear", "free-noise")
 BINS = 10
 
 
@@ -43,35 +46,42 @@ class Answers(NamedTuple):
     shd: list[float]
 
 
-def answers(data: str, learner: str, count: int) -> Answers:
+def answer(cell: tuple[str, str, int]) -> dict[str, Any]:
+    """What one learner says of one set."""
     torch.set_num_threads(1)
+    data, learner, index = cell
     mechanism, noise = DATA[data]
     off = ~np.eye(8, dtype=bool)
-    edges, stated, exact, expected, shd = [], [], [], [], []
-    for index in range(count):
-        truth = datasets.erdos_renyi(8, 8 if index % 2 else 16, random_state=1000 + index)
-        X = datasets.simulate(
-            truth,
-            100,
-            mechanism=mechanism,
-            noise=datasets.Noise(noise, variance=(0.1, 0.3)),
-            random_state=1000 + index,
-        ).X
-        model = VIDPDAG(mechanism=learner, random_state=0, device="cpu", verbose=False).fit(X)
-        edges.append(truth[off] != 0)
-        stated.append(model.edge_probabilities_[off])
-        if learner != "auto":
-            posterior = ExactPosterior(mechanism=learner, device="cpu").fit(X)
-            exact.append(posterior.edge_probabilities_[off])
-        expected.append(metrics.expected_shd(model.sample_dags(100, 0), truth))
-        shd.append(metrics.shd(model.adjacency_, truth))
-    return Answers(
-        np.concatenate(edges),
-        np.concatenate(stated),
-        np.concatenate(exact) if exact else None,
-        expected,
-        shd,
-    )
+    truth = datasets.erdos_renyi(8, 8 if index % 2 else 16, random_state=1000 + index)
+    X = datasets.simulate(
+        truth,
+        100,
+        mechanism=mechanism,
+        noise=datasets.Noise(noise, variance=(0.1, 0.3)),
+        random_state=1000 + index,
+    ).X
+    model = VIDPDAG(mechanism=learner, random_state=0, device="cpu", verbose=False).fit(X)
+    exact = None
+    if learner != "auto":
+        exact = ExactPosterior(mechanism=learner, device="cpu").fit(X).edge_probabilities_[off]
+    return {
+        "data": data,
+        "learner": learner,
+        "edges": (truth[off] != 0).tolist(),
+        "probabilities": model.edge_probabilities_[off].tolist(),
+        "exact": None if exact is None else exact.tolist(),
+        "expected_shd": float(metrics.expected_shd(model.sample_dags(100, 0), truth)),
+        "shd": float(metrics.shd(model.adjacency_, truth)),
+    }
+
+
+def joined(lines: list[dict[str, Any]], data: str, learner: str) -> Answers:
+    """The answers of one learner on all sets of one kind."""
+    own = [line for line in lines if (line["data"], line["learner"]) == (data, learner)]
+    parts = {key: [line[key] for line in own] for key in Answers._fields}
+    known = None if learner == "auto" else np.concatenate(parts["exact"])
+    edges, probabilities = (np.concatenate(parts[key]) for key in ("edges", "probabilities"))
+    return Answers(edges, probabilities, known, parts["expected_shd"], parts["shd"])
 
 
 def curve(p: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,38 +111,50 @@ def row(data: str, learner: str, found: Answers) -> str:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
-    args = parser.parse_args()
-    cells = [(data, learner) for data in DATA for learner in LEARNERS]
-    with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
-        results = pool.map(answers, *zip(*cells, strict=True), [args.sets] * len(cells))
-        found_by = dict(zip(cells, results, strict=True))
-    lines = []
+def draw(found_by: dict[tuple[str, str], Answers]) -> None:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(3.1 * len(DATA), 3.4), layout="constrained")
     for axes, data in zip(figure.subplots(1, len(DATA), sharey=True), DATA):
         axes.plot([0, 1], [0, 1], color="0.8", zorder=0)
-        for learner in LEARNERS:
-            found = found_by[data, learner]
-            lines.append(row(data, learner, found))
-            print(lines[-1], flush=True)
-            if learner == "auto":
-                mean, frequency, number = curve(found.probabilities, found.edges)
-                error = np.sqrt(frequency * (1 - frequency) / number)
-                axes.errorbar(mean, frequency, error, fmt="o-", ms=4, lw=1, label="VIDPDAG()")
-            if learner == "gp" and found.exact is not None:
-                mean, frequency, _ = curve(found.exact, found.edges)
-                axes.plot(mean, frequency, "s--", ms=4, lw=1, label="exact, GP")
+        auto, exact = found_by[data, "auto"], found_by[data, "gp"]
+        mean, frequency, number = curve(auto.probabilities, auto.edges)
+        error = np.sqrt(frequency * (1 - frequency) / number)
+        axes.errorbar(mean, frequency, error, fmt="o-", ms=4, lw=1, label="VIDPDAG()")
+        if exact.exact is not None:
+            mean, frequency, _ = curve(exact.exact, exact.edges)
+            axes.plot(mean, frequency, "s--", ms=4, lw=1, label="exact, GP")
         axes.set(title=data, xlabel="stated probability", xlim=(0, 1), ylim=(0, 1))
     figure.axes[0].set_ylabel("share that are edges")
     figure.axes[0].legend(frameon=False)
     figure.savefig(HERE / "calibration.png", dpi=150)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=1, help="processes of one thread each")
+    parser.add_argument("--write", type=Path, help="only measure, into this file")
+    parser.add_argument("--read", type=Path, help="only make table and picture of this file")
+    args = parser.parse_args()
+    if args.read:
+        answers = [json.loads(line) for line in args.read.read_text().splitlines()]
+    else:
+        cells = list(product(DATA, LEARNERS, range(args.sets)))
+        with ProcessPoolExecutor(args.jobs, mp_context=get_context("spawn")) as pool:
+            answers = list(pool.map(answer, cells))
+    if args.write:
+        args.write.write_text("".join(json.dumps(line) + "\n" for line in answers))
+        return
+    sets = len(answers) // (len(DATA) * len(LEARNERS))
+    found_by = {(d, m): joined(answers, d, m) for d in DATA for m in LEARNERS}
+    lines = [row(d, m, found) for (d, m), found in found_by.items()]
+    print("\n".join(lines))
+    draw(found_by)
     head = [
         "# Calibration",
         "",
-        f"{args.sets} sets each of 8 nodes, 100 rows, 8 or 16 expected edges. Brier score / mean",
+        f"{sets} sets each of 8 nodes, 100 rows, 8 or 16 expected edges. Brier score / mean",
         "gap between stated probability and frequency (ten bins), of `VIDPDAG(mechanism=…)` and of",
         "`ExactPosterior` with the same evidence; their distance, mean / 95 % quantile over pairs;",
         "expected SHD of sampled DAGs / SHD of the graph. For Gaussian processes the exact",

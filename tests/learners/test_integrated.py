@@ -12,7 +12,7 @@ import torch
 
 import dpdag
 from dpdag import VIDPDAG, ExactPosterior, Knowledge, datasets, metrics
-from dpdag.evidence.transforms import TRANSFORMS
+from dpdag.evidence.transforms import TRANSFORMS, standardise
 from dpdag.learners import storage
 from dpdag.learners.choice import choose
 from dpdag.learners.families import CPU, INTEGRATED
@@ -257,6 +257,17 @@ def test_choice_sees_what_causes_do_only_together(kind: str) -> None:
     model = VIDPDAG(random_state=0, verbose=False).fit(x.numpy())
     causes = [1, 1, int(kind == "three"), 0, 0]
     assert model.adjacency_[:, 3].tolist() == causes
+
+
+@pytest.mark.parametrize("kind", ["gp", "additive-gp"])
+@pytest.mark.parametrize("index", [0, 1, 4])
+def test_a_hundred_rows_tell_joint_functions_from_sums(kind: str, index: int) -> None:
+    truth = datasets.erdos_renyi(8, 8 if index % 2 else 16, random_state=1000 + index)
+    noise = datasets.Noise("gaussian", variance=(0.1, 0.3))
+    X = datasets.simulate(truth, 100, mechanism=kind, noise=noise, random_state=1000 + index).X
+    x, _ = standardise(torch.as_tensor(X, dtype=torch.float64))
+    mechanism = choose(x, Knowledge().resolve(8)).mechanism
+    assert mechanism == ("gp" if kind == "gp" else "additive")
 
 
 def test_skewed_columns_are_straightened() -> None:

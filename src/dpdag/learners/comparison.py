@@ -40,7 +40,7 @@ class Together(NamedTuple):
     """What a kind of Gaussian processes gains over another candidate, and on which columns.
 
     Attributes:
-        pays: Whether that is more than a parameter per column would gain by chance.
+        pays: Whether that is more than chance would gain.
     """
 
     gain: float
@@ -52,13 +52,17 @@ class Together(NamedTuple):
 def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:  # (rows, n)
     """Let Gaussian processes find a graph of their own: sums of functions miss pure interactions.
 
-    Where that beats the rival, the rival's graph is mended and compared again.
+    Where that beats the rival, the rival's graph is mended and compared again. Sums of functions
+    have the best of their few smoothnesses for nothing; against them processes need not pay for
+    their length scales either, and any gain counts.
     """
+    equal = rival.mechanism == "additive"
+    price = 0.5 * math.log(len(x))
     columns = transform(x, rival.transform)
     climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
     own = climb(GPEvidence(x, rows=_SEARCH_ROWS)).adjacency
     worth = {
-        (kind, name): _worth(kind, transform(x, name), own)
+        (kind, name): _worth(kind, transform(x, name), own) + equal * price * int(own.sum())
         for kind in PROCESSES
         for name in dict.fromkeys(("identity", rival.transform))
     }
@@ -69,7 +73,7 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
         gain = worth[best] - _worth(rival.mechanism, columns, mended)
-    return Together(gain, *best, pays=gain > 0.5 * math.log(len(x)) * x.shape[1])
+    return Together(gain, *best, pays=gain > (0.0 if equal else price * x.shape[1]))
 
 
 def _worth(mechanism: str, columns: Transformed, graph: Tensor) -> float:

@@ -12,11 +12,12 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import reachability
-from .cuts import minimum_cut
+from .cuts import Network
 
 __all__ = ["Climb", "Move"]
 
 _MARGIN = 5.0  # nats by which an estimate may miss a change that is worth making
+_LITTLE = 0.01  # nats that removing any edge costs, so that no more are cut than needed
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
 
@@ -45,6 +46,9 @@ class Climb:
         self.allowed = limits.allowed.numpy()
         self.required = limits.required.numpy()
         self.before = limits.before.numpy()
+        self.fixed = self.required | self.before  # that no cut may remove
+        self._network: Network | None = None  # of what removing edges costs, while that holds
+        self._overstated = 0.0
         first = np.zeros((n, n), bool) if start is None else start.numpy().astype(bool)
         self.edges = first & self.allowed | self.required
         self.change = np.full((n, n), -math.inf)  # by toggling i → j, screened or exact
@@ -73,6 +77,7 @@ class Climb:
         parents = torch.from_numpy(self.edges.T[children].copy())
         self.change[:, children] = self.evidence.screens(torch.tensor(children), parents).T.numpy()
         self.exact[:, children] = self.evidence.screens_exactly
+        self._network = None
         self.forced[:, children] = self.tabu[:, children] = False
         self.widened[children] = False
 
@@ -89,6 +94,7 @@ class Climb:
         values = self.evidence.reach(child, parents, base + bar)
         for edge, gain in zip(edges, (values - base).tolist()):
             self.change[edge], self.exact[edge] = gain, True
+        self._network = None
 
     def best_move(self) -> Move | None:
         """The confirmed move with the largest gain, if any has one."""
@@ -118,21 +124,25 @@ class Climb:
                 least = best.gain if best else 1e-6
                 if most <= least:
                     continue
-                move = self._insertion(i, j, acyclic=not reach[j, i])
+                move = self._insertion(i, j, acyclic=not reach[j, i], least=least)
                 if move and move.gain > least:
                     best = move
 
     def _tolls(self) -> np.ndarray:  # (n, n)
         """The least that letting i → j in can cost, by the edges whose worth is known for sure.
 
-        Every cut holds an edge of the path from j to i whose cheapest edge is dearest.
+        Every cut holds an edge of the path from j to i whose cheapest edge is dearest, and one of
+        each path by way of a single other node.
         """
         known = self.edges & self.exact
         width = np.where(known, np.maximum(-self.change - self.penalty, 0.0), 0.0)
-        if self.evidence.screens_exactly:
-            for k in range(len(width)):
-                np.maximum(width, np.minimum(width[:, k, None], width[k]), out=width)
-        return width.T
+        if not self.evidence.screens_exactly:
+            return width.T
+        loss, short = width.copy(), width.copy()
+        for k in range(len(width)):
+            short += np.minimum(loss[:, k, None], loss[k])
+            np.maximum(width, np.minimum(width[:, k, None], width[k]), out=width)
+        return np.maximum(width, short).T
 
     def _top_open(self, gain: np.ndarray, floor: float) -> list[tuple[int, int]]:
         ranked = np.argsort(-gain, axis=None)[: self.evidence.lookahead]
@@ -155,20 +165,28 @@ class Climb:
         loss = -sum(self.change[edge] + self.penalty for edge in cut)
         return 1.5 * (self.change[i, j] - self.penalty) - loss > max(floor, 0.0)
 
-    def cut(self, i: int, j: int) -> list[tuple[int, int]] | None:
-        """The cheapest removals that let i → j in; None where required relations forbid it."""
-        loss = np.where(self.edges, np.maximum(-self.change - self.penalty, 0.01), 0.0)
-        fixed = self.required | self.before
-        loss[fixed] = math.inf
-        cut = minimum_cut(loss, j, i)
-        return None if any(fixed[edge] for edge in cut) else cut
+    def cut(self, i: int, j: int, most: float = math.inf) -> list[tuple[int, int]] | None:
+        """The cheapest removals that let i → j in.
 
-    def _insertion(self, i: int, j: int, *, acyclic: bool) -> Move | None:
+        None where required relations forbid it, or where it is sure to cost more than ``most``.
+        """
+        if self._network is None:
+            loss = -(self.change + self.penalty)
+            capacity = np.where(self.edges, np.maximum(loss, _LITTLE), 0.0)
+            self._overstated = float((capacity - loss)[self.edges].sum())
+            capacity[self.fixed] = math.inf
+            self._network = Network(capacity)
+        # Estimates may be too high; what is known exactly is too high by as much as overstated.
+        sure = most + self._overstated if self.evidence.screens_exactly else math.inf
+        cut = self._network.cut(j, i, most=sure)
+        return None if cut is None or any(self.fixed[edge] for edge in cut) else cut
+
+    def _insertion(self, i: int, j: int, *, acyclic: bool, least: float) -> Move | None:
         gain = self.change[i, j] - self.penalty
         if acyclic:
             return Move(gain, [], [(i, j)])
         while True:
-            cut = self.cut(i, j)
+            cut = self.cut(i, j, gain - least)
             if cut is None:
                 return None
             if all(self.exact[edge] for edge in cut):
@@ -197,6 +215,7 @@ class Climb:
     def _toggle(self, edges: list[tuple[int, int]]) -> None:
         for edge in edges:
             self.edges[edge] ^= True
+        self._network = None
 
     def widen(self, shortlist: int) -> bool:
         """Mark each child's most promising insertions for confirmation; whether any is left."""

@@ -2,49 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 import numpy as np
 
-__all__ = ["minimum_cut"]
+__all__ = ["Network"]
 
 _SPENT = 1e-9  # nats
 
 
-def minimum_cut(
-    capacity: np.ndarray,  # (n, n) float, zero where there is no edge
-    source: int,
-    target: int,
-) -> list[tuple[int, int]]:
-    r"""The edges of least total capacity without which no path leads from source to target.
+class Network:
+    r"""Edges with capacities, to be cut at least cost.
 
     By shortest augmenting paths (Edmonds and Karp, 1972), in plain Python: the graphs are small
     and sparse, and a library's set-up would take ten times as long.
 
+    Arguments:
+        capacity: (n, n) float, zero where there is no edge.
+
     Example:
         >>> capacity = np.zeros((4, 4))
         >>> capacity[0, 1], capacity[1, 3], capacity[0, 2], capacity[2, 3] = 5, 1, 2, 9
-        >>> minimum_cut(capacity, 0, 3)
+        >>> Network(capacity).cut(0, 3)
         [(0, 2), (1, 3)]
     """
-    rows, columns = (where.tolist() for where in np.nonzero(capacity > 0))
-    left: dict[int, dict[int, float]] = {node: {} for node in range(len(capacity))}
-    for i, j, value in zip(rows, columns, capacity[rows, columns].tolist()):
-        left[i][j] = left[i].get(j, 0.0) + max(value, 2 * _SPENT)
-        left[j].setdefault(i, 0.0)
-    while target in (came := _reached(left, source, target)):
-        path = [target]
-        while path[-1] != source:
-            path.append(came[path[-1]])
-        steps = list(zip(path[1:], path[:-1]))
-        flow = min(left[i][j] for i, j in steps)
-        for i, j in steps:
-            left[i][j] -= flow
-            left[j][i] += flow
-    return [(i, j) for i, j in zip(rows, columns) if i in came and j not in came]
+
+    def __init__(self, capacity: np.ndarray) -> None:
+        rows, columns = (where.tolist() for where in np.nonzero(capacity > 0))
+        self._edges = list(zip(rows, columns))
+        self._left: list[dict[int, float]] = [{} for _ in range(len(capacity))]
+        for i, j, value in zip(rows, columns, capacity[rows, columns].tolist()):
+            self._left[i][j] = self._left[i].get(j, 0.0) + max(value, 2 * _SPENT)
+            self._left[j].setdefault(i, 0.0)
+
+    def cut(
+        self, source: int, target: int, *, most: float = math.inf
+    ) -> list[tuple[int, int]] | None:
+        """The edges of least total capacity without which no path leads from source to target.
+
+        None where it is clear that all cuts cost more than ``most``.
+        """
+        left, paid = [one.copy() for one in self._left], 0.0
+        while target in (came := _reached(left, source, target)):
+            path = [target]
+            while path[-1] != source:
+                path.append(came[path[-1]])
+            steps = list(zip(path[1:], path[:-1]))
+            flow = min(left[i][j] for i, j in steps)
+            paid += flow
+            if paid > most:
+                return None
+            for i, j in steps:
+                left[i][j] -= flow
+                left[j][i] += flow
+        return [(i, j) for i, j in self._edges if i in came and j not in came]
 
 
-def _reached(left: dict[int, dict[int, float]], source: int, target: int) -> dict[int, int]:
+def _reached(left: list[dict[int, float]], source: int, target: int) -> dict[int, int]:
     """Nodes that can be reached and where from, breadth first, until the target is."""
     came, queue = {source: source}, deque([source])
     while queue and target not in came:

@@ -81,7 +81,7 @@ def freeing_costs(
     cost = np.where(climb.allowed[:, child] & ~climb.edges[:, child], 0.0, math.inf)
     cuts = {}
     for node in np.flatnonzero(climb.reach()[child] & (cost == 0)).tolist():
-        cut = climb.cut(node, child)
+        cut = climb.cut(node, child, most)
         loss = math.inf if cut is None else -sum(climb.change[e] + climb.penalty for e in cut)
         cost[node] = max(loss, 0.0) if loss < most else math.inf
         if cut is not None:
