@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -17,6 +19,7 @@ from ..search import greedy
 from ..search.lazy import lazy_search
 from .comparison import Candidate, compare, some, together
 from .families import CPU, INTEGRATED, PROCESSES, Resources, graph_evidence
+from .straightening import Straightened, straightened
 
 __all__ = ["Choice", "choose"]
 
@@ -24,14 +27,30 @@ _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be
 _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
 _JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
+_PLAIN = "columns as they are"
 
 
 class Choice(NamedTuple):
-    """The family and the transformation of columns that the evidence prefers, and why."""
+    """The family and the transformation of columns that the evidence prefers, and why.
+
+    Attributes:
+        transform: Of all columns, one of ``TRANSFORMS``.
+        straight: What is done to single columns before; None for nothing.
+    """
 
     mechanism: str
     transform: str
     why: str
+    straight: Straightened | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether columns are not left as they are."""
+        return self.straight is not None or self.transform != "identity"
+
+    def columns(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        """Columns as the mechanisms see them."""
+        return transform(x if self.straight is None else self.straight(x), self.transform).z
 
 
 def choose(
@@ -40,13 +59,16 @@ def choose(
     *,
     any_noise: bool = True,
     resources: Resources = CPU,
+    names: Sequence[Any] | None = None,
 ) -> Choice:
-    r"""Compare mechanisms and transformations of all columns by their evidence.
+    r"""Compare mechanisms and transformations of columns by their evidence.
 
     .. math:: \log p(x) = \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g'(x_v)|,
         \qquad z = g(x)
 
-    A greedy additive search gives a graph; transformations are compared by the additive evidence
+    Single columns that are strongly skewed come first
+    (:func:`~dpdag.learners.straightening.straightened`), then what is done to all columns. A
+    greedy additive search gives a graph; transformations are compared by the additive evidence
     of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
     families, among them those with noise of any shape, are compared by their evidence on a dozen
     of its children and as large a share of its roots. What causes do only together is not in that
@@ -56,9 +78,16 @@ def choose(
     Arguments:
         any_noise: Whether noise may have another shape than the Gaussian one.
         resources: What comparisons of Gaussian processes may use.
+        names: Of the columns; their numbers where None.
     """
+    straight = straightened(x, constraints)
+    called = partial(_called, plain=_PLAIN)
+    if straight is not None:
+        x = straight(x)
+        called = partial(_called, plain=straight.describe(names or range(x.shape[1])))
     few = x.shape[1] <= _GP_NODES
-    on, reason, graph = _columns(x, constraints, resources, agreed=few)
+    on, gain, graph = _columns(x, constraints, resources, agreed=few)
+    reason = called(on) + (f" ({gain:.0f} nats better)" if on != "identity" else "")
     most = INTEGRATED["gp"].most_rows(x.shape[1], resources) if few else math.inf
     rows = spaced(transform(x, on).z, min(_COMPARED_ROWS, most))
     names = ["linear", "additive", *(PROCESSES if few else [])]
@@ -82,18 +111,18 @@ def choose(
         joint = together(spaced(x, _FEW_ROWS), Candidate(winner, on, graph), constraints)
         if joint.pays and (winner, on) != (joint.mechanism, joint.transform):
             together_only = ", for what causes do together" if joint.mechanism != winner else ""
-            reason = _called(joint.transform) + together_only
-            others = f"{joint.gain:.0f} nats over {winner} on {_called(on)}"
+            reason = called(joint.transform) + together_only
+            others = f"{joint.gain:.0f} nats over {winner} on {called(on)}"
             winner, on = joint.mechanism, joint.transform
     if not few:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
-    return Choice(winner, on, f"{winner} mechanisms on {reason}: {others}")
+    return Choice(winner, on, f"{winner} mechanisms on {reason}: {others}", straight)
 
 
 def _columns(
     x: Tensor, constraints: Constraints, resources: Resources, *, agreed: bool
-) -> tuple[str, str, Tensor]:
-    """The transformation that additive mechanisms prefer, why, and an additive graph on it.
+) -> tuple[str, float, Tensor]:
+    """The transformation that additive mechanisms prefer, its gain, and an additive graph on it.
 
     Arguments:
         agreed: Whether Gaussian processes must prefer it too: interactions are invisible to sums.
@@ -110,10 +139,9 @@ def _columns(
         )
         changed = after > before
     if not changed:
-        return "identity", _called("identity"), graph
+        return "identity", 0.0, graph
     graph = greedy(AdditiveEvidence(transform(x, best).z), constraints=constraints).adjacency
-    gain = worth[best] - worth["identity"]
-    return best, f"{_called(best)} ({gain:.0f} nats better)", graph
+    return best, worth[best] - worth["identity"], graph
 
 
 def _total(columns: Transformed, graph: Tensor) -> float:
@@ -134,6 +162,9 @@ def _joint(columns: Transformed, graph: Tensor, resources: Resources) -> float:
     return best + share * float(columns.log_jacobian[nodes].sum())
 
 
-def _called(transformation: str) -> str:
-    known = transformation == "identity"
-    return "columns as they are" if known else f"{transformation} of the columns"
+def _called(transformation: str, plain: str) -> str:
+    """What mechanisms work on, ``plain`` being what they have before all is transformed alike."""
+    if transformation == "identity":
+        return plain
+    first = "" if plain == _PLAIN else f", after {plain}"
+    return f"{transformation} of the columns{first}"

@@ -251,6 +251,7 @@ class VIDPDAG(DAGLearner):
             edge_prior=0.1 if self.edge_prior is None else self.edge_prior,
             resources=Resources(resolve_device(self.device), self.time_budget),
             random_state=self.random_state,
+            names=self._names(x.shape[1]),
         )
         with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
             found = integrate(x, constraints, plan, spinner)
