@@ -90,16 +90,16 @@ def choose(
     reason = called(on) + (f" ({gain:.0f} nats better)" if on != "identity" else "")
     most = INTEGRATED["gp"].most_rows(x.shape[1], resources) if few else math.inf
     rows = spaced(transform(x, on).z, min(_COMPARED_ROWS, most))
-    names = ["linear", "additive", *(PROCESSES if few else [])]
-    names += ["free-noise", "location-scale"] if few and any_noise else []
-    families = compare(names, rows, graph, resources)
+    known = ["linear", "additive", *(PROCESSES if few else [])]
+    known += ["free-noise", "location-scale"] if few and any_noise else []
+    families = compare(known, rows, graph, resources)
     winner = max(families, key=lambda name: families[name])
     if "free-noise" in families and winner not in ("additive", *PROCESSES):
         # Where directions are wrong, noise looks Gaussian that is not, and its size seems to vary:
         # its shape must have had its say.
         free = INTEGRATED["free-noise"].evidence(rows, resources)
         graph = lazy_search(free, start=graph, constraints=constraints).adjacency
-        families = compare(names, rows, graph, resources)
+        families = compare(known, rows, graph, resources)
         winner = max(families, key=lambda name: families[name])
     others = ", ".join(
         f"{families[winner] - value:.0f} nats over {name}"

@@ -72,10 +72,10 @@ def straightened(x: Tensor, constraints: Constraints) -> Straightened | None:  #
         + \log |g_v'(x_v)| - \log p(x_v)\bigr) - \log 9 \cdot |A|
 
     is compared for columns as they are, for all transformed alike, and for the skewed ones
-    straightened; each on a graph of its own and by the best of several families. The density
-    :math:`p(x_v)` of a column by itself may have any shape and is the same for all, so that it is
-    no merit to make a cause look Gaussian. None where no column is skewed, at once, or where all
-    are better left alone.
+    straightened, each on a graph of its own: by sums of functions, then by Gaussian processes too,
+    for what looks skewed may be what causes do together. The density :math:`p(x_v)` of a column
+    by itself may have any shape and is the same for all, so that it is no merit to make a cause
+    look Gaussian. None, at once, where no column is skewed.
     """
     which = skewed(x)
     if not which.any():
@@ -83,14 +83,18 @@ def straightened(x: Tensor, constraints: Constraints) -> Straightened | None:  #
     rows = spaced(x, _ROWS)
     referee = _Referee(_alone(rows, which), constraints)
     kinds = _best_kinds(rows, which, referee)
+    changed = sum(kind != "identity" for kind in kinds)
+    if not changed:
+        return None
+    price = 0.5 * math.log(len(rows)) * changed  # of a parameter per column
     best = referee.explain(straighten(rows, kinds))
     plain, *others = (referee.explain(transform(rows, name)) for name in TRANSFORMS)
     rivals = [plain, max(others, key=lambda other: other.worth)]
-    if x.shape[1] <= _JOINT_NODES:
-        best, *rivals = (referee.explain_jointly(one) for one in (best, *rivals))
     gain = best.worth - max(rival.worth for rival in rivals)
-    changed = sum(kind != "identity" for kind in kinds)
-    return Straightened(kinds, gain) if gain > _price(rows) * max(changed, 1) else None
+    if gain > price and x.shape[1] <= _JOINT_NODES:
+        best, *rivals = (referee.explain_jointly(one) for one in (best, *rivals))
+        gain = best.worth - max(rival.worth for rival in rivals)
+    return Straightened(kinds, gain) if gain > price else None
 
 
 def skewed(x: Tensor) -> Tensor:  # (rows, n) standardised -> (n,) bool
@@ -132,11 +136,11 @@ class _Referee:
     def __init__(self, alone: Tensor, constraints: Constraints) -> None:
         self.alone, self.constraints = alone, constraints
 
-    def explain(self, columns: Transformed) -> _Explained:
+    def explain(self, columns: Transformed, *, any_noise: bool = True) -> _Explained:
         """By sums of functions, with Gaussian noise or with noise of any shape."""
         alone = self.alone - columns.log_jacobian
         families: list[Evidence] = [FreeRoots(AdditiveEvidence(columns.z), alone)]
-        if len(alone) <= _FREE_NODES:
+        if any_noise and len(alone) <= _FREE_NODES:
             families.append(CachedEvidence(FreeRoots(FreeNoiseEvidence(columns.z), alone)))
         found: list[_Explained] = []
         for family in families:
@@ -179,12 +183,12 @@ def _best_kinds(x: Tensor, which: Tensor, referee: _Referee) -> tuple[str, ...]:
     kinds = [_CURVES[k] if bent else "identity" for k, bent in zip(likeliest, which)]
     if int(which.sum()) > _TRIED:
         return tuple(kinds)
-    worth = referee.explain(straighten(x, kinds)).worth
+    worth = referee.explain(straighten(x, kinds), any_noise=False).worth
     smooth = ~lumpy(x)
     for column in which.nonzero()[:, 0].tolist():
         for kind in ("identity", "asinh", *(["normal scores"] if smooth[column] else [])):
             other = [*kinds[:column], kind, *kinds[column + 1 :]]
-            value = referee.explain(straighten(x, other)).worth
+            value = referee.explain(straighten(x, other), any_noise=False).worth
             if value > worth:
                 kinds, worth = other, value
     return tuple(kinds)
@@ -205,8 +209,3 @@ def _alone(x: Tensor, which: Tensor) -> Tensor:  # (rows, n), (n,) bool -> (n,)
 def _gaussian(x: Tensor) -> float:
     """Log-density of a standardised column as a Gaussian one."""
     return -0.5 * len(x) * (1 + math.log(2 * math.pi))
-
-
-def _price(x: Tensor) -> float:
-    """What a parameter costs."""
-    return 0.5 * math.log(len(x))
