@@ -8,6 +8,7 @@ import torch
 
 from dpdag.evidence.additive import RESIDUAL_FLOOR, AdditiveEvidence
 from dpdag.evidence.base import CachedEvidence, Evidence
+from dpdag.evidence.free_roots import FreeRoots
 from dpdag.evidence.gram import equal_sets
 from dpdag.evidence.linear import LinearEvidence
 
@@ -183,3 +184,13 @@ def test_bad_arguments_are_refused_by_name():
         AdditiveEvidence(observations(), n_functions=0)
     with pytest.raises(ValueError, match="'criterion' must be one of"):
         LinearEvidence(observations(), criterion="aic")
+
+
+def test_free_roots_change_the_evidence_of_roots_only() -> None:
+    inner, density = AdditiveEvidence(observations()), torch.arange(float(N)).double()
+    free = FreeRoots(inner, density)
+    child, parents = all_sets()
+    expected = torch.where(parents.any(-1), inner.log_evidence(child, parents), density[child])
+    torch.testing.assert_close(free.log_evidence(child, parents), expected)
+    slow = Evidence.additions(free, child, parents)
+    torch.testing.assert_close(free.additions(child, parents), slow)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dpdag.evidence.transforms import TRANSFORMS, transform
+from dpdag.evidence.transforms import STRAIGHT, TRANSFORMS, straighten, transform
 
 
 def columns(rows: int = 500) -> Tensor:  # (rows, 3): normal, log-normal, heavy-tailed
@@ -34,6 +34,29 @@ def test_jacobian_equals_finite_differences(name: str) -> None:
     # The mean slope between neighbours, summed over the inner values.
     slope = ((v[2:] - v[:-2]) / (u[2:] - u[:-2])).log().sum(0)
     assert ((slope - log_jacobian).abs() / len(x) < 0.1).all()
+
+
+@pytest.mark.parametrize("kind", STRAIGHT)
+def test_single_columns_are_straightened_and_the_others_left(kind: str) -> None:
+    x = columns()
+    plain = transform(x, "identity").z
+    z, log_jacobian = straighten(x, ["identity", kind, "identity"])
+    torch.testing.assert_close(z[:, [0, 2]], plain[:, [0, 2]])
+    assert log_jacobian[[0, 2]].tolist() == [0, 0]
+    order = x[:, 1].argsort()
+    assert (z[order, 1].diff() >= 0).all()
+    assert float(z[:, 1].square().mean()) == pytest.approx(1)
+
+
+def test_logarithms_find_their_end_and_its_side() -> None:
+    log_normal = columns()[:, 1:2]
+    x = torch.cat([log_normal, -log_normal], -1)
+    right = straighten(x, ["logarithm", "reflected logarithm"])
+    wrong = straighten(x, ["reflected logarithm", "logarithm"])
+    assert (right.log_jacobian > wrong.log_jacobian + len(x)).all()
+    torch.testing.assert_close(right.z[:, 0], -right.z[:, 1])
+    truth = transform(log_normal.log(), "identity").z
+    assert torch.corrcoef(torch.stack([right.z[:, 0], truth[:, 0]]))[0, 1] > 0.99
 
 
 def test_units_do_not_matter() -> None:
@@ -74,3 +97,5 @@ def test_ties_and_constants_stay_together() -> None:
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(ValueError, match="Unknown transformation 'sqrt'"):
         transform(columns(), "sqrt")
+    with pytest.raises(ValueError, match="Unknown transformation 'sqrt'"):
+        straighten(columns(), ["identity", "sqrt", "identity"])

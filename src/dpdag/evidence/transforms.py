@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -10,10 +11,12 @@ from torch import Tensor
 
 from ..ops.shape import left_out_density
 
-__all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
+__all__ = ["STRAIGHT", "TRANSFORMS", "Transformed", "standardise", "straighten", "transform"]
 
 TRANSFORMS = ("identity", "asinh", "log", "gaussian")
+STRAIGHT = ("identity", "logarithm", "reflected logarithm", "asinh", "normal scores")
 _LEVELS = 20  # distinct values up to which a column is left as it is
+_SHIFTS = (0.002, 0.005, 0.02, 0.05, 0.15, 0.4)  # shares of the rows nearer the end than the shift
 
 
 class Transformed(NamedTuple):
@@ -56,6 +59,40 @@ def transform(x: Tensor, name: str) -> Transformed:  # (N, n)
     curved = {"asinh": _asinh, "log": _log, "gaussian": _to_gaussian}[name](standard)
     graded = torch.tensor([len(column.unique()) > _LEVELS for column in standard.T])
     return Transformed(*(torch.where(graded, new, old) for new, old in zip(curved, plain)))
+
+
+def straighten(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
+    """Apply to each column a transformation of its own, one of ``STRAIGHT``.
+
+    "logarithm" is of the distance to just below the least value, "reflected logarithm" of that to
+    just above the greatest, how far beyond being what makes it most Gaussian; "asinh" and "normal
+    scores" are "asinh" and "gaussian" of :func:`transform`, all of them increasing.
+
+    Example:
+        >>> x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0)).double().exp()
+        >>> straighten(x, ["identity", "logarithm"]).log_jacobian.sign().tolist()
+        [0.0, 1.0]
+    """
+    standard = standardise(x.double())[0]
+    z, log_jacobian = standard.clone(), torch.zeros(x.shape[1], dtype=torch.float64)
+    for k, kind in enumerate(kinds):
+        if kind not in STRAIGHT:
+            raise ValueError(f"Unknown transformation {kind!r}. Known: {', '.join(STRAIGHT)}.")
+        if kind != "identity":
+            z[:, k : k + 1], log_jacobian[k : k + 1] = _STRAIGHT[kind](standard[:, k : k + 1])
+    return Transformed(z, log_jacobian)
+
+
+def _logarithm(x: Tensor) -> Transformed:  # (N, 1)
+    spread = x - x.min()
+    shifts = spread[spread > 0].quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
+    tried = (spread + shift for shift in shifts)
+    return max((_scaled(u.log(), -u.log()) for u in tried), key=lambda t: float(t.log_jacobian))
+
+
+def _reflected_logarithm(x: Tensor) -> Transformed:  # (N, 1)
+    mirrored = _logarithm(-x)
+    return Transformed(-mirrored.z, mirrored.log_jacobian)
 
 
 def _asinh(x: Tensor) -> Transformed:  # (N, n)
@@ -106,3 +143,11 @@ def _left_out_log_density(x: Tensor) -> Tensor:  # (N, n) -> (N, n)
     near = left_out_density((x - x.median(0).values) / width) / width
     # A wide component keeps far outliers at a finite density.
     return torch.log(0.95 * near + 0.05 / (math.pi * (1 + x.square())))
+
+
+_STRAIGHT = {
+    "logarithm": _logarithm,
+    "reflected logarithm": _reflected_logarithm,
+    "asinh": _asinh,
+    "normal scores": _to_gaussian,
+}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
@@ -26,6 +27,7 @@ from .families import (
     graph_by_shape,
     graph_evidence,
 )
+from .straightening import Straightened, straightened
 
 __all__ = ["Choice", "choose"]
 
@@ -34,14 +36,30 @@ _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
 _EDGE = 2.0  # nats an edge costs in a graph that noise of any shape is tried on
 _JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
+_PLAIN = "columns as they are"
 
 
 class Choice(NamedTuple):
-    """The family and the transformation of columns that the evidence prefers, and why."""
+    """The family and the transformation of columns that the evidence prefers, and why.
+
+    Attributes:
+        transform: Of all columns, one of ``TRANSFORMS``.
+        straight: What is done to single columns before; None for nothing.
+    """
 
     mechanism: str
     transform: str
     why: str
+    straight: Straightened | None = None
+
+    @property
+    def changes(self) -> bool:
+        """Whether columns are not left as they are."""
+        return self.straight is not None or self.transform != "identity"
+
+    def columns(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        """Columns as the mechanisms see them."""
+        return transform(x if self.straight is None else self.straight(x), self.transform).z
 
 
 def choose(
@@ -50,13 +68,16 @@ def choose(
     *,
     any_noise: bool = True,
     resources: Resources = CPU,
+    names: Sequence[Any] | None = None,
 ) -> Choice:
-    r"""Compare mechanisms and transformations of all columns by their evidence.
+    r"""Compare mechanisms and transformations of columns by their evidence.
 
     .. math:: \log p(x) = \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g'(x_v)|,
         \qquad z = g(x)
 
-    A greedy additive search gives a graph; transformations are compared by the additive evidence
+    Single columns that are strongly skewed come first
+    (:func:`~dpdag.learners.straightening.straightened`), then what is done to all columns. A
+    greedy additive search gives a graph; transformations are compared by the additive evidence
     of that graph with their Jacobian counted, and must hold under Gaussian processes too; then
     families, among them those with noise of any shape, are compared by their evidence on a dozen
     of its children and as large a share of its roots. What causes do only together is not in that
@@ -66,20 +87,27 @@ def choose(
     Arguments:
         any_noise: Whether noise may have another shape than the Gaussian one.
         resources: What comparisons of Gaussian processes may use.
+        names: Of the columns; their numbers where None.
     """
+    straight = straightened(x, constraints)
+    called = partial(_called, plain=_PLAIN)
+    if straight is not None:
+        x = straight(x)
+        called = partial(_called, plain=straight.describe(names or range(x.shape[1])))
     few = x.shape[1] <= _GP_NODES
-    on, reason, graph = _columns(x, constraints, resources, agreed=few)
+    on, gain, graph = _columns(x, constraints, resources, agreed=few)
+    reason = called(on) + (f" ({gain:.0f} nats better)" if on != "identity" else "")
     most = INTEGRATED["gp"].most_rows(x.shape[1], resources) if few else math.inf
     rows = spaced(transform(x, on).z, min(_COMPARED_ROWS, most))
-    names = ["linear", "additive", *(PROCESSES if few else [])]
-    names += ["free-noise", "location-scale"] if few and any_noise else []
-    families = compare(names, rows, graph, resources)
+    known = ["linear", "additive", *(PROCESSES if few else [])]
+    known += ["free-noise", "location-scale"] if few and any_noise else []
+    families = compare(known, rows, graph, resources)
     winner = max(families, key=lambda name: families[name])
     if "free-noise" in families and winner not in ("additive", *PROCESSES):
         # Where directions are wrong, noise looks Gaussian that is not, and its size seems to vary:
         # its shape must have had its say.
         graph = _freed(rows, graph, constraints)
-        families = compare(names, rows, graph, resources)
+        families = compare(known, rows, graph, resources)
         winner = max(families, key=lambda name: families[name])
     others = ", ".join(
         f"{families[winner] - value:.0f} nats over {name}"
@@ -91,12 +119,12 @@ def choose(
         joint = together(spaced(x, _FEW_ROWS), Candidate(winner, on, graph), constraints)
         if joint.pays and (winner, on) != (joint.mechanism, joint.transform):
             together_only = ", for what causes do together" if joint.mechanism != winner else ""
-            reason = _called(joint.transform) + together_only
-            others = f"{joint.gain:.0f} nats over {winner} on {_called(on)}"
+            reason = called(joint.transform) + together_only
+            others = f"{joint.gain:.0f} nats over {winner} on {called(on)}"
             winner, on = joint.mechanism, joint.transform
     if not few:
         others += f"; Gaussian processes are not tried beyond {_GP_NODES} columns"
-    return Choice(winner, on, f"{winner} mechanisms on {reason}: {others}")
+    return Choice(winner, on, f"{winner} mechanisms on {reason}: {others}", straight)
 
 
 def _freed(x: Tensor, graph: Tensor, constraints: Constraints) -> Tensor:  # (rows, n), (n, n)
@@ -112,8 +140,8 @@ def _freed(x: Tensor, graph: Tensor, constraints: Constraints) -> Tensor:  # (ro
 
 def _columns(
     x: Tensor, constraints: Constraints, resources: Resources, *, agreed: bool
-) -> tuple[str, str, Tensor]:
-    """The transformation that additive mechanisms prefer, why, and an additive graph on it.
+) -> tuple[str, float, Tensor]:
+    """The transformation that additive mechanisms prefer, its gain, and an additive graph on it.
 
     Arguments:
         agreed: Whether Gaussian processes must prefer it too: interactions are invisible to sums.
@@ -130,10 +158,9 @@ def _columns(
         )
         changed = after > before
     if not changed:
-        return "identity", _called("identity"), graph
+        return "identity", 0.0, graph
     graph = greedy(AdditiveEvidence(transform(x, best).z), constraints=constraints).adjacency
-    gain = worth[best] - worth["identity"]
-    return best, f"{_called(best)} ({gain:.0f} nats better)", graph
+    return best, worth[best] - worth["identity"], graph
 
 
 def _total(columns: Transformed, graph: Tensor) -> float:
@@ -154,8 +181,10 @@ def _joint(columns: Transformed, graph: Tensor, resources: Resources) -> float:
     return best + share * float(columns.log_jacobian[nodes].sum())
 
 
-def _called(transformation: str) -> str:
+def _called(transformation: str, plain: str) -> str:
+    """What mechanisms work on, ``plain`` being what they have before all is transformed alike."""
     if transformation == "identity":
-        return "columns as they are"
+        return plain
     words = {"asinh": "signed logarithms", "log": "logarithms", "gaussian": "normal scores"}
-    return f"{words[transformation]} of the columns"
+    first = "" if plain == _PLAIN else f", after {plain}"
+    return f"{words[transformation]} of the columns{first}"

@@ -20,7 +20,7 @@ from ..ops.rows import spaced
 from ..search.lazy import lazy_search
 from .families import CPU, INTEGRATED, PROCESSES, Resources
 
-__all__ = ["Candidate", "Together", "compare", "some", "together"]
+__all__ = ["Candidate", "Together", "compare", "lumpy", "some", "together"]
 
 _SEARCH_ROWS = 200  # for a quick graph of Gaussian processes
 _EDGE = math.log(9)  # nats an edge costs there
@@ -127,7 +127,7 @@ def _explained(
 
     def gain(evidence: Evidence, without: Evidence) -> float:
         value, own = (evidence.log_evidence(nodes, given) for given in (parents, nothing))
-        alone = torch.where(_lumpy(x[:, nodes]), own, without.log_evidence(nodes, nothing))
+        alone = torch.where(lumpy(x[:, nodes]), own, without.log_evidence(nodes, nothing))
         return float((value - alone).sum())
 
     family = INTEGRATED[mechanism]
@@ -143,8 +143,8 @@ def _explained(
     return value
 
 
-def _lumpy(x: Tensor) -> Tensor:  # (rows, n) -> (n,) bool
+def lumpy(x: Tensor, share: float = _LUMP) -> Tensor:  # (rows, n) -> (n,) bool
     """Whether one value is frequent in a column."""
     values = x.sort(0).values
-    step = max(1, round(_LUMP * len(x)))
+    step = max(1, round(share * len(x)))
     return (values[step:] == values[:-step]).any(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from ..distributions import Constraints, DAGMixture
-from ..evidence.transforms import transform
 from ..ops.graphs import topological_order
 from ..ops.rows import spaced, varied_rows
 from ..scm import Mechanisms, MonotoneColumns
@@ -36,6 +35,7 @@ class Plan(NamedTuple):
         mechanism: A family or "auto".
         any_noise: Whether "auto" may choose noise of another shape than the Gaussian one.
         n_restarts: Searches, on all rows and on halves of them; None for as many as called for.
+        names: Of the columns, to speak of them.
     """
 
     mechanism: str
@@ -44,6 +44,7 @@ class Plan(NamedTuple):
     edge_prior: float
     resources: Resources
     random_state: Any
+    names: Sequence[Any] | None = None
 
 
 class Integrated(NamedTuple):
@@ -73,12 +74,14 @@ def integrate(
     resources = plan.resources.settled(x.shape[1])
     if mechanism == "auto":
         spinner.show("comparing mechanisms")
-        choice = choose(x, constraints, any_noise=plan.any_noise, resources=resources)
+        choice = choose(
+            x, constraints, any_noise=plan.any_noise, resources=resources, names=plan.names
+        )
         mechanism = choice.mechanism
         remarks.append(choice.why)
         spinner.say(choice.why)
-        if choice.transform != "identity":
-            columns = MonotoneColumns.through(x, transform(x, choice.transform).z)
+        if choice.changes:
+            columns = MonotoneColumns.through(x, choice.columns(x))
             x = columns(x)
     family = INTEGRATED[mechanism]
     if expected := forecast(x, mechanism, resources):

@@ -47,10 +47,10 @@ class VIDPDAG(DAGLearner):
             "additive" or "linear", with Gaussian noise; "free-noise", additive with noise of any
             shape; "location-scale", where the size of the noise depends on the parents too;
             "mlp", a trained network per node as in the paper; or "auto", which lets the evidence
-            choose among all but the last and among transformations of the columns. Where that is
-            "gp" or "network" and there are more rows than its search can use, trained networks on
-            the graph found take the place of its functions if they predict held-out rows better.
-            ``choice_`` says what was chosen and why.
+            choose among all but the last and among transformations of all columns or of single
+            skewed ones. Where that is "gp" or "network" and there are more rows than its search
+            can use, trained networks on the graph found take the place of its functions if they
+            predict held-out rows better. ``choice_`` says what was chosen and why.
         n_restarts: Fits combined: networks train as one batch; with the functions integrated out,
             the graph is found with all rows and then mended for random halves of them, and
             probabilities are averaged over all. By default one, or four for up to 30 columns
@@ -254,6 +254,7 @@ class VIDPDAG(DAGLearner):
             edge_prior=0.1 if self.edge_prior is None else self.edge_prior,
             resources=Resources(resolve_device(self.device), self.time_budget),
             random_state=self.random_state,
+            names=self._names(x.shape[1]),
         )
         with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
             found = integrate(x, constraints, plan, spinner)
