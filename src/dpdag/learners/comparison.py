@@ -20,7 +20,7 @@ from ..ops.rows import spaced
 from ..search.lazy import lazy_search
 from .families import CPU, INTEGRATED, PROCESSES, Resources
 
-__all__ = ["Candidate", "Together", "compare", "lumpy", "some", "together"]
+__all__ = ["Candidate", "Together", "compare", "lumpy", "some", "together", "worth"]
 
 _SEARCH_ROWS = 200  # for a quick graph of Gaussian processes
 _EDGE = math.log(9)  # nats an edge costs there
@@ -61,22 +61,22 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     columns = transform(x, rival.transform)
     climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
     own = climb(GPEvidence(x, rows=_SEARCH_ROWS)).adjacency
-    worth = {
-        (kind, name): _worth(kind, transform(x, name), own) + equal * price * int(own.sum())
+    values = {
+        (kind, name): worth(kind, transform(x, name), own) + equal * price * int(own.sum())
         for kind in PROCESSES
         for name in dict.fromkeys(("identity", rival.transform))
     }
-    best = max(worth, key=lambda key: worth[key])
-    gain = worth[best] - _worth(rival.mechanism, columns, rival.graph)
+    best = max(values, key=lambda key: values[key])
+    gain = values[best] - worth(rival.mechanism, columns, rival.graph)
     if gain > 0:
         rows = _SEARCH_ROWS if rival.mechanism in PROCESSES else len(x)
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
-        gain = worth[best] - _worth(rival.mechanism, columns, mended)
+        gain = values[best] - worth(rival.mechanism, columns, mended)
     return Together(gain, *best, pays=gain > (0.0 if equal else price * x.shape[1]))
 
 
-def _worth(mechanism: str, columns: Transformed, graph: Tensor) -> float:
+def worth(mechanism: str, columns: Transformed, graph: Tensor) -> float:
     """What a family explains of all columns with a graph whose edges are paid for."""
     nodes = torch.arange(len(graph))
     explained = _explained(mechanism, columns.z, graph, nodes)

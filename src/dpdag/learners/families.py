@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -38,6 +38,7 @@ __all__ = [
     "Resources",
     "graph_by_shape",
     "graph_evidence",
+    "mend",
 ]
 
 LAZY_NODES = 30  # beyond, cheap evidences are searched by plain greedy steps
@@ -134,7 +135,6 @@ def _from_gaussian_noise(
     From nothing, single steps go astray where the shape of the noise decides on directions. Where
     few relations are straight, that shape also gives an order, and another graph to mend.
     """
-    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
     straight, curved = LinearEvidence(x, criterion="bic"), AdditiveEvidence(x)
     graph = greedy(curved, constraints=constraints).adjacency
     bent = graph_evidence(curved, graph).sum() > graph_evidence(straight, graph).sum()
@@ -147,8 +147,19 @@ def _from_gaussian_noise(
         starts = [family.search(x, family.evidence(x), constraints, penalty).adjacency]
     if few and not bent:
         starts.append(graph_by_shape(x, constraints, penalty))
+    return mend(starts, evidence, constraints, penalty)
+
+
+def mend(
+    starts: Iterable[Tensor],  # (n, n) bool
+    evidence: ScreenedEvidence,
+    constraints: Constraints,
+    penalty: float,
+) -> LazyResult:
+    """Climb from each of several graphs, then go on from the best while that is quick."""
+    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
     best = max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
-    if not few:
+    if evidence.n_nodes > LAZY_NODES:
         return best
     return iterated_search(
         evidence,

@@ -23,7 +23,7 @@ from ..search.in_step import in_step
 from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
-from .families import CPU, INTEGRATED, PROCESSES, Family, Resources
+from .families import CPU, INTEGRATED, PROCESSES, Family, Resources, mend
 
 __all__ = ["Found", "Task", "find_again", "find_graph", "forecast", "misfit", "mixture", "ranking"]
 
@@ -62,10 +62,17 @@ class Task(NamedTuple):
         return -math.log(self.edge_prior / (1 - self.edge_prior))
 
 
-def find_graph(x: Tensor, task: Task) -> Found:  # (rows, n)
-    """Search with an evidence, then find the posterior: over all graphs, or around the best."""
+def find_graph(x: Tensor, task: Task, *, near: Tensor | None = None) -> Found:  # (rows, n)
+    """Search with an evidence, then find the posterior: over all graphs, or around the best.
+
+    Arguments:
+        near: (n, n) bool, a graph to mend instead of searching from the beginning.
+    """
     evidence = task.family.evidence(x, task.resources)
-    found = task.family.search(x, evidence, task.constraints, task.penalty)
+    if near is None:
+        found = task.family.search(x, evidence, task.constraints, task.penalty)
+    else:
+        found = mend([near], evidence, task.constraints, task.penalty)
     return _with_posterior(found, evidence, task)
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..distributions import Constraints, DAGMixture
+from ..evidence.transforms import transform
 from ..ops.graphs import topological_order
 from ..ops.rows import spaced, varied_rows
 from ..scm import Mechanisms, MonotoneColumns
@@ -17,9 +18,10 @@ from ..seeding import base_seed, torch_generator
 from ..training import Spinner
 from .base import DAGLearner, Solution
 from .choice import choose
-from .families import INTEGRATED, PROCESSES, Family, Resources
+from .comparison import worth
+from .families import INTEGRATED, LAZY_NODES, PROCESSES, Family, Resources
 from .functions import compare_with_networks, train_networks
-from .integrated import Task, find_again, find_graph, forecast, misfit, mixture, ranking
+from .integrated import Found, Task, find_again, find_graph, forecast, misfit, mixture, ranking
 
 __all__ = ["Integrated", "Plan", "integrate"]
 
@@ -89,6 +91,14 @@ def integrate(
     task = Task(mechanism, constraints, plan.edge_prior, resources)
     spinner.show("searching a graph")
     first = find_graph(x, task)
+    if plan.mechanism == "auto" and plan.any_noise:
+        spinner.show("looking at what is left unexplained")
+        other = _with_any_noise(x, first, task)
+        if other is not None:
+            gain, task, first = other
+            mechanism, family = task.mechanism, task.family
+            remarks.append(f"{mechanism} after all, {gain:.0f} nats better: residuals told")
+            spinner.say(remarks[-1])
     graph = first.graph.adjacency
     read = int(min(len(x), family.most_rows(x.shape[1], resources)))
     if read < len(x):
@@ -127,6 +137,25 @@ def integrate(
     return Integrated(
         solution, mixture(found, constraints), mechanism, "; ".join(remarks) or None, columns
     )
+
+
+def _with_any_noise(x: Tensor, first: Found, task: Task) -> tuple[float, Task, Found] | None:
+    """What noise of any shape explains more, if it does, once a graph has shown the residuals.
+
+    Families are compared on a rough graph, where noise of any shape may look Gaussian.
+    """
+    plain = task.mechanism in ("linear", "additive") and x.shape[1] <= LAZY_NODES
+    graph = first.graph.adjacency
+    if not plain or misfit(x, task.family.fit(x, graph, None)) < _MISFIT:
+        return None
+    other = task._replace(mechanism="free-noise")
+    found = find_graph(x, other, near=graph)
+    rows = transform(spaced(x, other.family.most_rows(x.shape[1], task.resources)), "identity")
+    after, before = (
+        worth(one.mechanism, rows, known.graph.adjacency)
+        for one, known in ((other, found), (task, first))
+    )
+    return (after - before, other, found) if after > before else None
 
 
 def _doubt(family: Family, x: Tensor, fit: Callable[[], Mechanisms]) -> str | None:
