@@ -34,6 +34,7 @@ DATA = {  # mechanism that makes the data, noise
 }
 LEARNERS = ("auto", "gp", "network", "additive", "linear", "free-noise")
 BINS = 10
+FEWEST = 5  # pairs of a bin that is drawn
 
 
 class Answers(NamedTuple):
@@ -94,6 +95,11 @@ def curve(p: np.ndarray, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     return mean, frequency, number[used]
 
 
+def _enough(mean: np.ndarray, frequency: np.ndarray, number: np.ndarray) -> list[np.ndarray]:
+    """Bins that hold enough pairs for a share."""
+    return [part[number >= FEWEST] for part in (mean, frequency, number)]
+
+
 def row(data: str, learner: str, found: Answers) -> str:
     def fit(p: np.ndarray) -> str:
         mean, frequency, number = curve(p, found.edges)
@@ -118,11 +124,11 @@ def draw(found_by: dict[tuple[str, str], Answers]) -> None:
     for axes, data in zip(figure.subplots(1, len(DATA), sharey=True), DATA):
         axes.plot([0, 1], [0, 1], color="0.8", zorder=0)
         auto, exact = found_by[data, "auto"], found_by[data, "gp"]
-        mean, frequency, number = curve(auto.probabilities, auto.edges)
+        mean, frequency, number = _enough(*curve(auto.probabilities, auto.edges))
         error = np.sqrt(frequency * (1 - frequency) / number)
         axes.errorbar(mean, frequency, error, fmt="o-", ms=4, lw=1, label="VIDPDAG()")
         if exact.exact is not None:
-            mean, frequency, _ = curve(exact.exact, exact.edges)
+            mean, frequency, _ = _enough(*curve(exact.exact, exact.edges))
             axes.plot(mean, frequency, "s--", ms=4, lw=1, label="exact, GP")
         axes.set(title=data, xlabel="stated probability", xlim=(0, 1), ylim=(0, 1))
     figure.axes[0].set_ylabel("share that are edges")

@@ -69,7 +69,7 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     best = max(values, key=lambda key: values[key])
     gain = values[best] - worth(rival.mechanism, columns, rival.graph)
     if gain > 0:
-        rows = _SEARCH_ROWS if rival.mechanism in PROCESSES else len(x)
+        rows = _SEARCH_ROWS if INTEGRATED[rival.mechanism].kernel else len(x)
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
         gain = values[best] - worth(rival.mechanism, columns, mended)

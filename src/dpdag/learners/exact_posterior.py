@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -15,16 +14,14 @@ from ..evidence.base import Evidence
 from ..evidence.bge import BGeEvidence
 from ..evidence.free_noise import FreeNoiseEvidence
 from ..evidence.gp_grid import GridGPEvidence
-from ..registry import suggest
 from ..scm import Mechanisms, fit_additive, fit_gp, fit_location_scale
 from ..search.exact import MAX_NODES, SubsetPosterior, exact_posterior
 from ..seeding import torch_generator
 from .base import DAGLearner, Solution
-from .families import PROCESSES
+from .checks import resolve_device
+from .families import INTEGRATED
 
 __all__ = ["ExactPosterior"]
-
-_MECHANISMS = [*PROCESSES, "additive", "linear", "free-noise", "location-scale"]
 
 
 class ExactPosterior(DAGLearner):
@@ -113,12 +110,10 @@ class ExactPosterior(DAGLearner):
         )
 
     def _evidence(self, x: Tensor) -> Evidence:
-        if self.mechanism in PROCESSES:
-            device = self.device
-            if device == "auto":
-                device = "cuda" if torch.cuda.is_available() else "cpu"
+        kernel = INTEGRATED[self.mechanism].kernel
+        if kernel is not None:
             seed = 0 if self.random_state is None else self.random_state
-            kernel = PROCESSES[self.mechanism]
+            device = resolve_device(self.device)
             return GridGPEvidence(
                 x, rows=self.rows, kernel=kernel, device=device, random_state=seed
             )
@@ -126,16 +121,12 @@ class ExactPosterior(DAGLearner):
             return AdditiveEvidence(x)
         if self.mechanism == "linear":
             return BGeEvidence(x)
-        if self.mechanism in ("free-noise", "location-scale"):
-            return FreeNoiseEvidence(x, scaled=self.mechanism == "location-scale")
-        raise ValueError(
-            f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, _MECHANISMS)} "
-            f"Known: {', '.join(_MECHANISMS)}."
-        )
+        return FreeNoiseEvidence(x, scaled=self.mechanism == "location-scale")
 
     def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
-        if self.mechanism in PROCESSES:
-            return fit_gp(x, adjacency, rows=self.rows, kernel=PROCESSES[self.mechanism])
+        kernel = INTEGRATED[self.mechanism].kernel
+        if kernel is not None:
+            return fit_gp(x, adjacency, rows=self.rows, kernel=kernel)
         if self.mechanism == "location-scale":
             return fit_location_scale(x, adjacency)
         return fit_additive(x, adjacency)

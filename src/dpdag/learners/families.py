@@ -77,6 +77,7 @@ class Family:
         search: From columns, evidence, constraints and the penalty of an edge, a good graph.
         exact_nodes: Up to how many columns the posterior is over all graphs.
         gaussian: Whether noise is taken to be Gaussian, so that other residuals speak against it.
+        kernel: Of Gaussian processes; None for other kinds.
         most_rows: From the number of columns and resources, how many rows the evidence looks at.
     """
 
@@ -85,6 +86,7 @@ class Family:
     search: Search
     exact_nodes: int = 10
     gaussian: bool = True
+    kernel: str | None = None
     most_rows: Callable[[int, Resources], float] = lambda n, resources: math.inf
 
     def evidence(
@@ -211,7 +213,7 @@ def _process(kernel: str) -> Family:
     def most_rows(n: int, resources: Resources) -> int:
         return resources.rows or resources.settled(n).rows or 1
 
-    return Family(evidence, fit, _lazily, exact_nodes=5, most_rows=most_rows)
+    return Family(evidence, fit, _lazily, exact_nodes=5, kernel=kernel, most_rows=most_rows)
 
 
 def _direct(
@@ -266,13 +268,13 @@ def _alone(fit: Callable[[Tensor, Tensor], Mechanisms]) -> Fit:
 
 
 INTEGRATED: Registry[Family] = Registry("mechanism")
-PROCESSES = {"gp": "rbf", "network": "network"}  # families of Gaussian processes: their kernels
-for _name, _kernel in PROCESSES.items():
-    INTEGRATED.register(_name)(_process(_kernel))
+INTEGRATED.register("gp")(_process("rbf"))
+INTEGRATED.register("network")(_process("network"))
 INTEGRATED.register("additive")(_direct(_sums, fit_additive, _additively))
 INTEGRATED.register("linear")(_direct(_lines, fit_linear, _linearly))
 INTEGRATED.register("free-noise")(_free(scaled=False))
 INTEGRATED.register("location-scale")(_free(scaled=True))
+PROCESSES = ("gp", "network")
 
 
 def graph_evidence(evidence: Evidence, graph: Tensor) -> Tensor:  # (n, n) bool -> (n,)

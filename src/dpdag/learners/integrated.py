@@ -23,7 +23,7 @@ from ..search.in_step import in_step
 from ..search.lazy import LazyResult, lazy_search
 from ..search.posterior import DAGPosterior, fit_locally
 from ..search.reversals import direction_odds
-from .families import CPU, INTEGRATED, PROCESSES, Family, Resources, mend
+from .families import CPU, INTEGRATED, Family, Resources, mend
 
 __all__ = ["Found", "Task", "find_again", "find_graph", "forecast", "misfit", "mixture", "ranking"]
 
@@ -114,7 +114,7 @@ def _with_posterior(found: LazyResult, evidence: ScreenedEvidence, task: Task) -
 
 def forecast(x: Tensor, mechanism: str, resources: Resources = CPU) -> str | None:
     """What to expect of a search in (rows, n) columns that takes more than half a minute."""
-    if mechanism not in PROCESSES:
+    if INTEGRATED[mechanism].kernel is None:
         return None
     n, device = x.shape[1], resources.device
     rows = min(len(x), int(INTEGRATED[mechanism].most_rows(n, resources)))

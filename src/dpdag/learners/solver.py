@@ -19,7 +19,7 @@ from ..training import Spinner
 from .base import DAGLearner, Solution
 from .choice import choose
 from .comparison import worth
-from .families import INTEGRATED, LAZY_NODES, PROCESSES, Family, Resources
+from .families import INTEGRATED, LAZY_NODES, Family, Resources
 from .functions import compare_with_networks, train_networks
 from .integrated import Found, Task, find_again, find_graph, forecast, misfit, mixture, ranking
 
@@ -117,7 +117,7 @@ def integrate(
         spinner.show(f"checking it on {count} random halves of the rows")
         found += find_again(x, _halves(x, count, plan.random_state), task, start=graph)
     functions: Callable[[Tensor, Tensor], Mechanisms] = fitted
-    many = mechanism in PROCESSES and read < len(x) and bool(graph.any())
+    many = family.kernel is not None and read < len(x) and bool(graph.any())
     if plan.mechanism == "auto" and many:
         spinner.show("comparing with trained networks")
         seed, device = base_seed(plan.random_state), resources.device
