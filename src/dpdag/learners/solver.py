@@ -85,7 +85,6 @@ def integrate(
         if choice.changes:
             columns = MonotoneColumns.through(x, choice.columns(x))
             x = columns(x)
-    family = INTEGRATED[mechanism]
     if expected := forecast(x, mechanism, resources):
         spinner.say(expected)
     task = Task(mechanism, constraints, plan.edge_prior, resources)
@@ -93,20 +92,18 @@ def integrate(
     first = find_graph(x, task)
     if plan.mechanism == "auto" and plan.any_noise:
         spinner.show("looking at what is left unexplained")
-        other = _with_any_noise(x, first, task)
-        if other is not None:
+        if other := _with_any_noise(x, first, task):
             gain, task, first = other
-            mechanism, family = task.mechanism, task.family
-            remarks.append(f"{mechanism} after all, {gain:.0f} nats better: residuals told")
+            remarks.append(f"{task.mechanism} after all, {gain:.0f} nats better: residuals told")
             spinner.say(remarks[-1])
     graph = first.graph.adjacency
-    read = int(min(len(x), family.most_rows(x.shape[1], resources)))
+    read = int(min(len(x), task.family.most_rows(x.shape[1], resources)))
     if read < len(x):
         remarks.append(f"the graph is sought on {read} of {len(x)} rows")
-    fitted = _Fit(mechanism, first.evidence)
+    fitted = _Fit(task.mechanism, first.evidence)
     count = (plan.n_restarts or 1) - 1
     if plan.n_restarts is None and x.shape[1] <= _RESAMPLED_NODES:
-        doubt = _doubt(family, spaced(x, read), partial(fitted, x, graph))
+        doubt = _doubt(task.family, spaced(x, read), partial(fitted, x, graph))
         if doubt:
             count = _RESAMPLES
             remarks.append(
@@ -116,8 +113,9 @@ def integrate(
     if count:
         spinner.show(f"checking it on {count} random halves of the rows")
         found += find_again(x, _halves(x, count, plan.random_state), task, start=graph)
+    mechanism = task.mechanism
     functions: Callable[[Tensor, Tensor], Mechanisms] = fitted
-    many = family.kernel is not None and read < len(x) and bool(graph.any())
+    many = task.family.kernel is not None and read < len(x) and bool(graph.any())
     if plan.mechanism == "auto" and many:
         spinner.show("comparing with trained networks")
         seed, device = base_seed(plan.random_state), resources.device
@@ -125,18 +123,21 @@ def integrate(
         remarks.append(rivals.verdict)
         spinner.say(rivals.verdict)
         if rivals.won:
-            mechanism = "mlp"
-            functions = partial(train_networks, seed=seed, device=device)
-    history = [
+            mechanism, functions = "mlp", partial(train_networks, seed=seed, device=device)
+    order = topological_order(graph | constraints.before)
+    scores = ranking(first.graph, constraints)
+    solution = Solution(scores, graph, functions, order, _history(found))
+    why = "; ".join(remarks) or None
+    return Integrated(solution, mixture(found, constraints), mechanism, why, columns)
+
+
+def _history(found: Sequence[Found]) -> list[dict[str, Any]]:
+    """The evidence after every move of every search."""
+    return [
         {"restart": k, "step": step, "log_evidence": value}
         for k, one in enumerate(found)
         for step, value in enumerate(one.graph.history)
     ]
-    order = topological_order(graph | constraints.before)
-    solution = Solution(ranking(first.graph, constraints), graph, functions, order, history)
-    return Integrated(
-        solution, mixture(found, constraints), mechanism, "; ".join(remarks) or None, columns
-    )
 
 
 def _with_any_noise(x: Tensor, first: Found, task: Task) -> tuple[float, Task, Found] | None:
