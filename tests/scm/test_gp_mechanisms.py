@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from dpdag.evidence.gp import GPEvidence
-from dpdag.scm import fit_gp, gp
+from dpdag.scm import GPMechanisms, fit_gp, gp
 
 
 def table(rows: int, seed: int) -> Tensor:  # (rows, 3): (0, 2) → 1
@@ -70,6 +70,20 @@ def test_many_rows_are_all_used() -> None:
     }
     assert error[1000] < error[500]  # kernels at 500 rows, fitted to all of them or to those
     assert error[1000] < 1.02 * error[2000]
+
+
+def test_spreads_of_many_rows_are_those_of_all_of_them() -> None:
+    x, new = table(1600, 0), table(200, 1)
+    evidence = GPEvidence(x, rows=500)
+    every, some = (fit_gp(x, GRAPH, evidence=evidence, rows=rows) for rows in (1600, 500))
+    assert some.represents == pytest.approx(1600 / len(some.inputs))
+
+    def unknown(model: GPMechanisms) -> Tensor:
+        """What is not known about the function, without the noise."""
+        return model.variance(new)[:, 1] - model.amplitude[1] * model.noise[1]
+
+    ratio = (unknown(some) / unknown(every)).median()
+    assert 0.8 < ratio < 1.3  # as if only 500 rows were known it would be about 3
 
 
 def test_kernels_at_some_rows_give_the_posterior_of_the_covariance_they_span(

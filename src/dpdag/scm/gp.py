@@ -39,6 +39,7 @@ class GPMechanisms:
         noise: (n,) noise variance over amplitude.
         amplitude: (n,) variance that multiplies the kernel and the noise.
         kernel: "rbf" or "network".
+        represents: How many rows each of the inputs stands for.
     """
 
     inputs: Tensor
@@ -48,6 +49,7 @@ class GPMechanisms:
     noise: Tensor
     amplitude: Tensor
     kernel: str = "rbf"
+    represents: float = 1.0
 
     def __call__(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         mean = torch.zeros_like(x)
@@ -59,7 +61,8 @@ class GPMechanisms:
     def variance(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Predictive variance of each node given its parents, noise included.
 
-        As if ``inputs`` were all that was known: where there were more rows, an upper bound.
+        Where there were more rows than inputs, as if each input had been seen as often as there
+        are rows for it; far from all inputs this is more than all rows would leave open.
         """
         variance = torch.ones_like(x)
         for child in self._children():
@@ -102,7 +105,7 @@ class GPMechanisms:
 
     def _matrix(self, child: int) -> Tensor:  # (N, N)
         eye = torch.eye(len(self.inputs), dtype=self.inputs.dtype)
-        return self._cross(self.inputs, child) + self.noise[child] * eye
+        return self._cross(self.inputs, child) + self.noise[child] / self.represents * eye
 
 
 def fit_gp(
@@ -152,6 +155,7 @@ def fit_gp(
         zero.clone(),
         torch.ones(n, dtype=torch.float64),
         kernel,
+        len(x) / m,
     )
     solve = _exactly if dense else _by_points
     for child in adjacency.any(0).nonzero()[:, 0].tolist():
