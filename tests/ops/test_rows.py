@@ -37,3 +37,11 @@ def test_rare_values_are_not_lost() -> None:
 def test_columns_that_are_constant_everywhere_stay_so() -> None:
     x = torch.stack([torch.arange(20.0), torch.ones(20)], -1)
     assert varied_rows(x, torch.arange(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_mending_one_column_does_not_break_another() -> None:
+    x = torch.zeros(3000, 3)
+    x[:, 0] = torch.arange(3000)
+    x[2999, 1] = x[1, 2] = 1.0  # in the last row, which is always taken, and in one that is not
+    some = spaced(x, 1000)
+    assert bool((some.std(0) > 0).all())

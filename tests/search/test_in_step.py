@@ -1,6 +1,8 @@
 """Searches of several replicas as one batch."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -126,3 +128,19 @@ def test_a_failure_reaches_the_caller_and_leaves_nothing_waiting(where: str) -> 
 
     with pytest.raises(RuntimeError, match="no memory left"):
         in_step(Failing(BGeEvidence(table(), replicas=halves())), search)
+
+
+@pytest.mark.parametrize("where", ["submit", "answer"])
+def test_an_interrupt_leaves_nothing_waiting(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, name = (ThreadPoolExecutor, "submit") if where == "submit" else (Future, "set_result")
+    usual, calls = getattr(place, name), list[int]()
+
+    def interrupted(*arguments: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return usual(*arguments)
+
+    monkeypatch.setattr(place, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        in_step(ExactScreen(BGeEvidence(table(), replicas=halves())), lazy_search)

@@ -59,6 +59,7 @@ class GPEvidence(ScreenedEvidence):
         screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
         kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
         linear: Add the linear alternative, and a linear part to the "rbf" kernel.
+        priced: Whether length scales cost something; not where rivals have theirs for nothing.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         random_state: Seed of the subsets.
@@ -89,6 +90,7 @@ class GPEvidence(ScreenedEvidence):
         screen_rows: int | None = None,
         kernel: str = "rbf",
         linear: bool = True,
+        priced: bool = True,
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         random_state: int = 0,
@@ -109,7 +111,7 @@ class GPEvidence(ScreenedEvidence):
         self.n_nodes = x.shape[1]
         self.n_replicas = None if replicas is None else len(replicas)
         self.kernel = KERNELS[kernel]
-        self.linear = linear
+        self.linear, self.priced = linear, priced
         self.lookahead = 32 if on_gpu else 1
         self._x = table.to(device, dtype)
         self._bge = BGeEvidence(x, replicas=some)
@@ -136,7 +138,7 @@ class GPEvidence(ScreenedEvidence):
 
     @property
     def _price(self) -> float:
-        return math.log(self.n_rows) / 2
+        return math.log(self.n_rows) / 2 if self.priced else 0.0
 
     def __len__(self) -> int:
         return len(self._known)

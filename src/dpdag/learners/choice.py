@@ -16,7 +16,6 @@ from ..evidence.kernels import KERNELS
 from ..evidence.transforms import TRANSFORMS, Transformed, transform
 from ..ops.rows import spaced
 from ..search import greedy
-from ..search.lazy import lazy_search
 from .comparison import Candidate, compare, some, together
 from .families import (
     CPU,
@@ -24,6 +23,7 @@ from .families import (
     LAZY_NODES,
     PROCESSES,
     Resources,
+    climb_from,
     graph_by_shape,
     graph_evidence,
 )
@@ -34,7 +34,7 @@ __all__ = ["Choice", "choose"]
 _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be a default
 _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
-_EDGE = 2.0  # nats an edge costs in a graph that noise of any shape is tried on
+_CHEAP = 2.0  # nats an edge costs in a graph that noise of any shape is tried on
 _JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
 _PLAIN = "columns as they are"
 
@@ -129,13 +129,11 @@ def choose(
 
 def _freed(x: Tensor, graph: Tensor, constraints: Constraints) -> Tensor:  # (rows, n), (n, n)
     """A graph for noise of any shape: this one mended, or the one that the shape itself gives."""
-    evidence = INTEGRATED["free-noise"].evidence(x)
-    climb = partial(lazy_search, evidence, constraints=constraints, edge_penalty=_EDGE)
     starts = [graph]
     if x.shape[1] <= LAZY_NODES:
-        starts.append(graph_by_shape(x, constraints, _EDGE))
-    found = (climb(start=start) for start in starts)
-    return max(found, key=lambda one: one.total(_EDGE)).adjacency
+        starts.append(graph_by_shape(x, constraints, _CHEAP))
+    evidence = INTEGRATED["free-noise"].evidence(x)
+    return climb_from(starts, evidence, constraints, _CHEAP).adjacency
 
 
 def _columns(

@@ -57,12 +57,12 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     their length scales either, and any gain counts.
     """
     equal = rival.mechanism == "additive"
-    price = 0.5 * math.log(len(x))
+    least = 0.0 if equal else 0.5 * math.log(len(x)) * x.shape[1]
     columns = transform(x, rival.transform)
     climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
     own = climb(GPEvidence(x, rows=_SEARCH_ROWS)).adjacency
     values = {
-        (kind, name): worth(kind, transform(x, name), own) + equal * price * int(own.sum())
+        (kind, name): worth(kind, transform(x, name), own, priced=not equal)
         for kind in PROCESSES
         for name in dict.fromkeys(("identity", rival.transform))
     }
@@ -73,13 +73,19 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
         gain = values[best] - worth(rival.mechanism, columns, mended)
-    return Together(gain, *best, pays=gain > (0.0 if equal else price * x.shape[1]))
+    return Together(gain, *best, pays=gain > least)
 
 
-def worth(mechanism: str, columns: Transformed, graph: Tensor) -> float:
-    """What a family explains of all columns with a graph whose edges are paid for."""
+def worth(
+    mechanism: str, columns: Transformed, graph: Tensor, *, priced: bool = True
+) -> float:  # (n, n) bool
+    """What a family explains of all columns with a graph whose edges are paid for.
+
+    Arguments:
+        priced: Whether Gaussian processes pay for their length scales too.
+    """
     nodes = torch.arange(len(graph))
-    explained = _explained(mechanism, columns.z, graph, nodes)
+    explained = _explained(mechanism, columns.z, graph, nodes, priced=priced)
     return explained + float(columns.log_jacobian.sum()) - _EDGE * int(graph.sum())
 
 
@@ -116,6 +122,8 @@ def _explained(
     graph: Tensor,  # (n, n) bool
     nodes: Tensor,  # (k,)
     resources: Resources = CPU,
+    *,
+    priced: bool = True,
 ) -> float:
     """Evidence of some nodes given their parents, beyond that of Gaussian noise alone.
 
@@ -131,7 +139,9 @@ def _explained(
         return float((value - alone).sum())
 
     family = INTEGRATED[mechanism]
-    evidence = family.evidence(x, resources)
+    evidence: Evidence = family.evidence(x, resources)
+    if family.kernel and not priced:
+        evidence = GPEvidence(x, kernel=family.kernel, rows=len(x), priced=False)
     value = gain(evidence, evidence if family.gaussian else AdditiveEvidence(x))
     if mechanism == "linear":
         # BGe expects noise of some size and undersells nearly exact relations; curves that win

@@ -36,6 +36,7 @@ __all__ = [
     "PROCESSES",
     "Family",
     "Resources",
+    "climb_from",
     "graph_by_shape",
     "graph_evidence",
     "mend",
@@ -149,7 +150,7 @@ def _from_gaussian_noise(
         starts = [family.search(x, family.evidence(x), constraints, penalty).adjacency]
     if few and not bent:
         starts.append(graph_by_shape(x, constraints, penalty))
-    return mend(starts, evidence, constraints, penalty)
+    return mend(starts, evidence, constraints, penalty, straight=not bool(bent))
 
 
 def mend(
@@ -157,10 +158,16 @@ def mend(
     evidence: ScreenedEvidence,
     constraints: Constraints,
     penalty: float,
+    *,
+    straight: bool,
 ) -> LazyResult:
-    """Climb from each of several graphs, then go on from the best while that is quick."""
-    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
-    best = max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
+    """Climb from each of several graphs, then go on from the best while that is quick.
+
+    Arguments:
+        straight: Whether relations are lines, so that a graph found with Gaussian noise may be any
+            of many equivalent ones, and the right one far from it.
+    """
+    best = climb_from(starts, evidence, constraints, penalty)
     if evidence.n_nodes > LAZY_NODES:
         return best
     return iterated_search(
@@ -168,10 +175,21 @@ def mend(
         edge_penalty=penalty,
         constraints=constraints,
         start=best.adjacency,
-        change=neighbourhood,
-        patience=5,
-        rounds=12,
+        change=either if straight else neighbourhood,
+        patience=10 if straight else 5,
+        rounds=40 if straight else 12,
     )
+
+
+def climb_from(
+    starts: Iterable[Tensor],  # (n, n) bool
+    evidence: ScreenedEvidence,
+    constraints: Constraints,
+    penalty: float,
+) -> LazyResult:
+    """The best that a climb from any of several graphs finds."""
+    climb = partial(lazy_search, evidence, edge_penalty=penalty, constraints=constraints)
+    return max((climb(start=start) for start in starts), key=lambda found: found.total(penalty))
 
 
 def graph_by_shape(x: Tensor, constraints: Constraints, penalty: float) -> Tensor:  # -> (n, n)

@@ -72,7 +72,7 @@ def find_graph(x: Tensor, task: Task, *, near: Tensor | None = None) -> Found:  
     if near is None:
         found = task.family.search(x, evidence, task.constraints, task.penalty)
     else:
-        found = mend([near], evidence, task.constraints, task.penalty)
+        found = mend([near], evidence, task.constraints, task.penalty, straight=True)
     return _with_posterior(found, evidence, task)
 
 

@@ -179,8 +179,9 @@ class _Referee:
 
 def _best_kinds(x: Tensor, which: Tensor, referee: _Referee) -> tuple[str, ...]:  # (rows, n), (n,)
     """Of each skewed column the curve that makes it most Gaussian, or what explains more."""
-    likeliest = _gains(x).argmax(0).tolist()
-    kinds = [_CURVES[k] if bent else "identity" for k, bent in zip(likeliest, which)]
+    kinds = ["identity"] * x.shape[1]
+    for column, k in zip(which.nonzero()[:, 0].tolist(), _gains(x[:, which]).argmax(0).tolist()):
+        kinds[column] = _CURVES[k]
     if int(which.sum()) > _TRIED:
         return tuple(kinds)
     worth = referee.explain(straighten(x, kinds), any_noise=False).worth

@@ -29,19 +29,13 @@ def varied_rows(x: Tensor, rows: Tensor) -> Tensor:  # (N, n), (k,) -> (k,)
         >>> varied_rows(x, torch.tensor([0, 1, 2])).tolist()
         [0, 1, 3]
     """
-    chosen, rows = x[rows.to(x.device)], rows.clone()
-    flat = (chosen == chosen[0]).all(0)
-    found = [
-        row
-        for column in flat.nonzero()[:, 0]
-        if (row := _unlike(x[:, column], chosen[0, column])) is not None
-    ]
-    for k, row in enumerate(found[: len(rows) - 1], start=1):
-        rows[-k] = row
+    rows = rows.clone()
+    varies = (x != x[:1]).any(0)
+    for k in range(1, len(rows)):  # what was exchanged stays, so that it ends
+        chosen = x[rows.to(x.device)]
+        flat = varies & (chosen == chosen[0]).all(0)
+        if not flat.any():
+            break
+        column = int(flat.nonzero()[0])
+        rows[-k] = int((x[:, column] != chosen[0, column]).nonzero()[0])
     return rows
-
-
-def _unlike(column: Tensor, value: Tensor) -> int | None:  # (N,), ()
-    """The first row with another value."""
-    others = (column != value).nonzero()
-    return int(others[0]) if len(others) else None

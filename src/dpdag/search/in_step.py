@@ -53,8 +53,9 @@ def in_step(
             desk.leave()
 
     with ThreadPoolExecutor(count) as pool:
-        results: list[Future[T]] = [pool.submit(run, replica) for replica in range(count)]
+        results: list[Future[T]] = []
         try:
+            results += (pool.submit(run, replica) for replica in range(count))
             desk.serve()
         except BaseException:
             desk.close()
@@ -109,11 +110,10 @@ class _Desk:
             for method in sorted({request.method for request in asked.values()}):
                 together = [k for k, request in asked.items() if request.method == method]
                 answers = self._answers(method, [asked[k].arguments for k in together])
-                with self._news:
-                    for k in together:
-                        del self._asked[k]
                 for k, answer in zip(together, answers):
-                    asked[k].answer.set_result(answer)
+                    with self._news:
+                        asked[k].answer.set_result(answer)
+                        del self._asked[k]
 
     def _answers(self, method: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
         call = getattr(self.evidence, method)
