@@ -13,6 +13,7 @@ from torch import Tensor
 from ..distributions import Constraints
 from ..evidence.additive import AdditiveEvidence
 from ..evidence.base import Evidence
+from ..evidence.bge import BGeEvidence
 from ..evidence.gp import GPEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.transforms import Transformed, transform
@@ -52,9 +53,10 @@ class Together(NamedTuple):
 def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:  # (rows, n)
     """Let Gaussian processes find a graph of their own: sums of functions miss pure interactions.
 
-    Where that beats the rival, the rival's graph is mended and compared again. Sums of functions
-    have the best of their few smoothnesses for nothing; against them processes need not pay for
-    their length scales either, and any gain counts.
+    Where that beats the rival, the rival's graph is mended and compared again. Against sums of
+    functions terms are equal and any gain counts: those have the best of their few smoothnesses
+    for nothing, so processes need not pay for their length scales; and as processes may be lines
+    instead, so may sums.
     """
     equal = rival.mechanism == "additive"
     least = 0.0 if equal else 0.5 * math.log(len(x)) * x.shape[1]
@@ -62,30 +64,30 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
     own = climb(GPEvidence(x, rows=_SEARCH_ROWS)).adjacency
     values = {
-        (kind, name): worth(kind, transform(x, name), own, priced=not equal)
+        (kind, name): worth(kind, transform(x, name), own, equal=equal)
         for kind in PROCESSES
         for name in dict.fromkeys(("identity", rival.transform))
     }
     best = max(values, key=lambda key: values[key])
-    gain = values[best] - worth(rival.mechanism, columns, rival.graph)
+    gain = values[best] - worth(rival.mechanism, columns, rival.graph, equal=equal)
     if gain > 0:
         rows = _SEARCH_ROWS if INTEGRATED[rival.mechanism].kernel else len(x)
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
-        gain = values[best] - worth(rival.mechanism, columns, mended)
+        gain = values[best] - worth(rival.mechanism, columns, mended, equal=equal)
     return Together(gain, *best, pays=gain > least)
 
 
 def worth(
-    mechanism: str, columns: Transformed, graph: Tensor, *, priced: bool = True
+    mechanism: str, columns: Transformed, graph: Tensor, *, equal: bool = False
 ) -> float:  # (n, n) bool
     """What a family explains of all columns with a graph whose edges are paid for.
 
     Arguments:
-        priced: Whether Gaussian processes pay for their length scales too.
+        equal: On the terms on which processes and sums of functions compare.
     """
     nodes = torch.arange(len(graph))
-    explained = _explained(mechanism, columns.z, graph, nodes, priced=priced)
+    explained = _explained(mechanism, columns.z, graph, nodes, equal=equal)
     return explained + float(columns.log_jacobian.sum()) - _EDGE * int(graph.sum())
 
 
@@ -123,7 +125,7 @@ def _explained(
     nodes: Tensor,  # (k,)
     resources: Resources = CPU,
     *,
-    priced: bool = True,
+    equal: bool = False,
 ) -> float:
     """Evidence of some nodes given their parents, beyond that of Gaussian noise alone.
 
@@ -133,21 +135,26 @@ def _explained(
     parents = graph.T[nodes]
     nothing = torch.zeros_like(parents)
 
-    def gain(evidence: Evidence, without: Evidence) -> float:
+    def gain(evidence: Evidence, without: Evidence) -> Tensor:  # (k,)
         value, own = (evidence.log_evidence(nodes, given) for given in (parents, nothing))
         alone = torch.where(lumpy(x[:, nodes]), own, without.log_evidence(nodes, nothing))
-        return float((value - alone).sum())
+        return value - alone
 
     family = INTEGRATED[mechanism]
     evidence: Evidence = family.evidence(x, resources)
-    if family.kernel and not priced:
+    if family.kernel and equal:
         evidence = GPEvidence(x, kernel=family.kernel, rows=len(x), priced=False)
-    value = gain(evidence, evidence if family.gaussian else AdditiveEvidence(x))
+    gains = gain(evidence, evidence if family.gaussian else AdditiveEvidence(x))
+    if mechanism == "additive" and equal:
+        lines = BGeEvidence(x).log_evidence(nodes, parents)
+        either = torch.logaddexp(gains, lines) - math.log(2)
+        gains = torch.where(parents.any(-1), either, gains)
+    value = float(gains.sum())
     if mechanism == "linear":
         # BGe expects noise of some size and undersells nearly exact relations; curves that win
         # must win against straight lines, not against its prior.
-        lines = LinearEvidence(x, criterion="bic")
-        value = max(value, gain(lines, lines))
+        fixed = LinearEvidence(x, criterion="bic")
+        value = max(value, float(gain(fixed, fixed).sum()))
     if mechanism == "location-scale":  # sizes that vary need a parameter per child, at least
         value -= 0.5 * math.log(len(x)) * int(graph.any(0)[nodes].sum())
     return value
