@@ -219,7 +219,7 @@ def test_skewed_columns_are_named_with_a_way_out() -> None:
     found = diagnose(frame)
     assert found.skewed == ["income", "gaps"]
     assert any(
-        note.startswith("Strongly skewed: income, gaps; consider logarithms")
+        note.startswith("Strongly skewed: income, gaps; logarithms may help")
         for note in found.notes
     )
     assert diagnose(frame[["income"]] - 1).skewed == []  # such values have no logarithm

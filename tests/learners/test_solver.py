@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from dpdag import Knowledge, datasets, metrics
-from dpdag.evidence.transforms import standardise
+from dpdag.evidence.transforms import standardise, transform
+from dpdag.learners.comparison import worth
 from dpdag.learners.integrated import Task, find_graph
 from dpdag.learners.solver import _with_any_noise
 
@@ -43,3 +44,15 @@ def test_processes_are_not_asked() -> None:
     x, _ = lines("laplace", 1)
     task = Task("gp", KNOWN, 0.1)
     assert _with_any_noise(x[:100], find_graph(x[:100], task), task) is None
+
+
+def test_length_scales_are_refunded_only_where_they_were_paid() -> None:
+    generator = torch.Generator().manual_seed(0)
+    cause, noise = torch.randn(2, 300, generator=generator).double()
+    graph = torch.tensor([[False, True], [False, False]])
+    for effect, paid in ((cause, False), (torch.sin(3 * cause), True)):
+        columns = transform(torch.stack([cause, effect + 0.3 * noise], -1), "identity")
+        plain, equal = (worth("gp", columns, graph, equal=equal) for equal in (False, True))
+        price = 0.5 * torch.tensor(300.0).log().item()
+        assert 0 <= equal - plain <= price + 1e-3
+        assert (equal - plain > 0.9 * price) == paid

@@ -44,7 +44,7 @@ def fitted() -> VIDPDAG:
 def test_an_effect_measured_on_another_scale_keeps_its_causes(fitted: VIDPDAG) -> None:
     edges = {("cause", "effect"), ("other", "effect"), ("effect", "last")}
     assert set(fitted.graph_.edges) == edges
-    assert "column effect as logarithm, the rest as they are (" in str(fitted.choice_)
+    assert "logarithm of column effect, the rest as they are (" in str(fitted.choice_)
 
 
 @pytest.mark.parametrize("kind", ["depth", "counts"])
@@ -53,7 +53,7 @@ def test_negative_skew_and_counts_are_straightened_too(kind: str) -> None:
     model = VIDPDAG(random_state=0, verbose=False).fit(X.to_numpy())
     assert model.adjacency_[:, 1].tolist() == [0, 0, 1, 1]
     expected = "reflected logarithm" if kind == "depth" else "logarithm"
-    assert f"column 1 as {expected}" in str(model.choice_)
+    assert f"{expected} of column 1" in str(model.choice_)
 
 
 def test_answers_are_in_original_units(fitted: VIDPDAG, tmp_path: Path) -> None:

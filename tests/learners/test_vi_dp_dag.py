@@ -312,6 +312,12 @@ def test_bad_data_are_named() -> None:
             VIDPDAG(**FAST).fit(frame)
 
 
+def test_names_that_stand_twice_are_named() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match=r"columns \['a'\] more than once"):
+        VIDPDAG().fit(frame)
+
+
 def test_wrong_columns_and_unfitted_models_are_refused(fitted: VIDPDAG) -> None:
     with pytest.raises(ValueError, match="feature names"):
         fitted.predict(table().rename(columns={"cause": "reason"}))

@@ -74,7 +74,8 @@ def predict(
 ) -> None:
     """Predict every column that was learned from, from its learned causes.
 
-    Predicted are means, also of whole numbers; of categories the likeliest, by name.
+    Predicted are means, also of whole numbers; of categories the likeliest, by name. Where columns
+    were transformed, as 'chosen' says, they lie nearer the medians.
 
     [bold]Examples[/]
 

@@ -14,7 +14,7 @@ from ..ops.shape import left_out_density
 __all__ = ["STRAIGHT", "TRANSFORMS", "Transformed", "standardise", "straighten", "transform"]
 
 TRANSFORMS = ("identity", "asinh", "log", "gaussian")
-STRAIGHT = ("identity", "logarithm", "reflected logarithm", "asinh", "normal scores")
+STRAIGHT = ("identity", "logarithm", "reflected logarithm", "signed logarithm", "normal scores")
 _LEVELS = 20  # distinct values up to which a column is left as it is
 _SHIFTS = (0.002, 0.005, 0.02, 0.05, 0.15, 0.4)  # shares of the rows nearer the end than the shift
 
@@ -65,8 +65,8 @@ def straighten(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
     """Apply to each column a transformation of its own, one of ``STRAIGHT``.
 
     "logarithm" is of the distance to just below the least value, "reflected logarithm" of that to
-    just above the greatest, how far beyond being what makes it most Gaussian; "asinh" and "normal
-    scores" are "asinh" and "gaussian" of :func:`transform`, all of them increasing.
+    just above the greatest, how far beyond being what makes it most Gaussian; "signed
+    logarithm" and "normal scores" are "asinh" and "gaussian" of :func:`transform`. All increase.
 
     Example:
         >>> x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0)).double().exp()
@@ -148,6 +148,6 @@ def _left_out_log_density(x: Tensor) -> Tensor:  # (N, n) -> (N, n)
 _STRAIGHT = {
     "logarithm": _logarithm,
     "reflected logarithm": _reflected_logarithm,
-    "asinh": _asinh,
+    "signed logarithm": _asinh,
     "normal scores": _to_gaussian,
 }

@@ -69,12 +69,12 @@ class Diagnostics:
                 (
                     self.heavy_tailed,
                     f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; "
-                    "consider logarithms.",
+                    "logarithms may help (VIDPDAG tries them).",
                 ),
                 (
                     self.skewed,
-                    f"Strongly skewed: {listed(self.skewed)}; consider logarithms (of 1 + x where "
-                    "there are zeros).",
+                    f"Strongly skewed: {listed(self.skewed)}; logarithms may help (VIDPDAG tries "
+                    "them; elsewhere take them first, of 1 + x where there are zeros).",
                 ),
                 (self.few_values, f"Few distinct values: {listed(self.few_values)}."),
             )

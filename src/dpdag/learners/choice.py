@@ -16,7 +16,7 @@ from ..evidence.kernels import KERNELS
 from ..evidence.transforms import TRANSFORMS, Transformed, transform
 from ..ops.rows import spaced
 from ..search import greedy
-from .comparison import Candidate, compare, some, together
+from .comparison import JOINT_NODES, Candidate, compare, some, together
 from .families import (
     CPU,
     INTEGRATED,
@@ -35,7 +35,6 @@ _GP_NODES = 150  # beyond, a search with Gaussian processes takes too long to be
 _COMPARED_ROWS = 1500  # by which families are compared
 _FEW_ROWS = 500  # for a comparison that need not be fine
 _CHEAP = 2.0  # nats an edge costs in a graph that noise of any shape is tried on
-_JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
 _PLAIN = "columns as they are"
 
 
@@ -115,7 +114,7 @@ def choose(
         if name != winner
     )
     seen = winner in PROCESSES and on == "identity"
-    if not seen and x.shape[1] <= _JOINT_NODES:
+    if not seen and x.shape[1] <= JOINT_NODES:
         joint = together(spaced(x, _FEW_ROWS), Candidate(winner, on, graph), constraints)
         if joint.pays and (winner, on) != (joint.mechanism, joint.transform):
             together_only = ", for what causes do together" if joint.mechanism != winner else ""

@@ -21,10 +21,22 @@ from ..ops.rows import spaced
 from ..search.lazy import lazy_search
 from .families import CPU, INTEGRATED, PROCESSES, Resources
 
-__all__ = ["Candidate", "Together", "compare", "lumpy", "some", "together", "worth"]
+__all__ = [
+    "EDGE",
+    "JOINT_NODES",
+    "SEARCH_ROWS",
+    "Candidate",
+    "Together",
+    "compare",
+    "lumpy",
+    "some",
+    "together",
+    "worth",
+]
 
-_SEARCH_ROWS = 200  # for a quick graph of Gaussian processes
-_EDGE = math.log(9)  # nats an edge costs there
+SEARCH_ROWS = 200  # for a quick graph of Gaussian processes
+EDGE = math.log(9)  # nats an edge costs there
+JOINT_NODES = 50  # beyond, Gaussian processes look only at graphs of sums of functions
 _SAMPLED = 12  # children on which families are compared
 _LUMP = 0.05  # share of the rows that may have one and the same value
 
@@ -61,8 +73,8 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     equal = rival.mechanism == "additive"
     least = 0.0 if equal else 0.5 * math.log(len(x)) * x.shape[1]
     columns = transform(x, rival.transform)
-    climb = partial(lazy_search, edge_penalty=_EDGE, constraints=constraints)
-    own = climb(GPEvidence(x, rows=_SEARCH_ROWS)).adjacency
+    climb = partial(lazy_search, edge_penalty=EDGE, constraints=constraints)
+    own = climb(GPEvidence(x, rows=SEARCH_ROWS)).adjacency
     values = {
         (kind, name): worth(kind, transform(x, name), own, equal=equal)
         for kind in PROCESSES
@@ -71,7 +83,7 @@ def together(x: Tensor, rival: Candidate, constraints: Constraints) -> Together:
     best = max(values, key=lambda key: values[key])
     gain = values[best] - worth(rival.mechanism, columns, rival.graph, equal=equal)
     if gain > 0:
-        rows = _SEARCH_ROWS if INTEGRATED[rival.mechanism].kernel else len(x)
+        rows = SEARCH_ROWS if INTEGRATED[rival.mechanism].kernel else len(x)
         evidence = INTEGRATED[rival.mechanism].evidence(spaced(columns.z, rows))
         mended = climb(evidence, start=rival.graph).adjacency
         gain = values[best] - worth(rival.mechanism, columns, mended, equal=equal)
@@ -88,7 +100,7 @@ def worth(
     """
     nodes = torch.arange(len(graph))
     explained = _explained(mechanism, columns.z, graph, nodes, equal=equal)
-    return explained + float(columns.log_jacobian.sum()) - _EDGE * int(graph.sum())
+    return explained + float(columns.log_jacobian.sum()) - EDGE * int(graph.sum())
 
 
 def compare(

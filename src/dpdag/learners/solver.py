@@ -94,7 +94,9 @@ def integrate(
         spinner.show("looking at what is left unexplained")
         if other := _with_any_noise(x, first, task):
             gain, task, first = other
-            remarks.append(f"{task.mechanism} after all, {gain:.0f} nats better: residuals told")
+            remarks.append(
+                f"{task.mechanism} instead, {gain:.0f} nats better once residuals were seen"
+            )
             spinner.say(remarks[-1])
     graph = first.graph.adjacency
     read = int(min(len(x), task.family.most_rows(x.shape[1], resources)))

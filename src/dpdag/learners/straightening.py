@@ -20,21 +20,17 @@ from ..evidence.transforms import STRAIGHT, TRANSFORMS, Transformed, straighten,
 from ..ops.rows import spaced
 from ..ops.shape import shape_gain
 from ..search.lazy import lazy_search
-from .comparison import lumpy
-from .families import graph_evidence
+from .comparison import EDGE, JOINT_NODES, SEARCH_ROWS, lumpy
+from .families import LAZY_NODES, graph_evidence
 
 __all__ = ["Straightened", "skewed", "straightened"]
 
 _SKEWNESS, _KURTOSIS = 2.0, 9.0  # of an exponential distribution
 _SKEWED = 0.3  # nats a row that a curve must bring; where functions are smooth, none comes near
 _ONE_VALUE = 0.25  # share of the rows above which a column is more of a category
-_CURVES = ("logarithm", "reflected logarithm", "asinh")
+_CURVES = ("logarithm", "reflected logarithm", "signed logarithm")
 _ROWS = 1000  # by which columns are compared
 _TRIED = 6  # skewed columns up to which every kind is tried on each
-_FREE_NODES = 30  # beyond, noise of any shape takes too long
-_JOINT_NODES = 50  # beyond, so do Gaussian processes
-_SEARCH_ROWS = 200  # for a quick graph of those
-_EDGE = math.log(9)  # nats an edge costs
 
 
 class Straightened(NamedTuple):
@@ -51,15 +47,15 @@ class Straightened(NamedTuple):
         """Which columns, by name, and how.
 
         Example:
-            >>> Straightened(("asinh", "logarithm", "identity", "asinh"), 21.3).describe("abcd")
-            'column b as logarithm, columns a, d as asinh, the rest as they are (21 nats better)'
+            >>> Straightened(("identity", "logarithm", "logarithm"), 21.3).describe("abc")
+            'logarithm of columns b, c, the rest as they are (21 nats better)'
         """
         parts = []
         for kind in STRAIGHT[1:]:
             which = [str(name) for name, own in zip(names, self.kinds) if own == kind]
             if which:
                 noun = "column" if len(which) == 1 else "columns"
-                parts.append(f"{noun} {', '.join(which)} as {kind}")
+                parts.append(f"{kind} of {noun} {', '.join(which)}")
         if "identity" in self.kinds:
             parts.append("the rest as they are")
         return f"{', '.join(parts)} ({self.gain:.0f} nats better)"
@@ -91,7 +87,7 @@ def straightened(x: Tensor, constraints: Constraints) -> Straightened | None:  #
     plain, *others = (referee.explain(transform(rows, name)) for name in TRANSFORMS)
     rivals = [plain, max(others, key=lambda other: other.worth)]
     gain = best.worth - max(rival.worth for rival in rivals)
-    if gain > price and x.shape[1] <= _JOINT_NODES:
+    if gain > price and x.shape[1] <= JOINT_NODES:
         best, *rivals = (referee.explain_jointly(one) for one in (best, *rivals))
         gain = best.worth - max(rival.worth for rival in rivals)
     return Straightened(kinds, gain) if gain > price else None
@@ -140,13 +136,13 @@ class _Referee:
         """By sums of functions, with Gaussian noise or with noise of any shape."""
         alone = self.alone - columns.log_jacobian
         families: list[Evidence] = [FreeRoots(AdditiveEvidence(columns.z), alone)]
-        if any_noise and len(alone) <= _FREE_NODES:
+        if any_noise and len(alone) <= LAZY_NODES:
             families.append(CachedEvidence(FreeRoots(FreeNoiseEvidence(columns.z), alone)))
         found: list[_Explained] = []
         for family in families:
             graph = lazy_search(
                 ExactScreen(family, complete=True),
-                edge_penalty=_EDGE,
+                edge_penalty=EDGE,
                 constraints=self.constraints,
                 start=found[-1].graph if found else None,
             ).adjacency
@@ -158,8 +154,8 @@ class _Referee:
         columns = known.columns
         found = [known]
         own = lazy_search(
-            GPEvidence(columns.z, rows=_SEARCH_ROWS),
-            edge_penalty=_EDGE,
+            GPEvidence(columns.z, rows=SEARCH_ROWS),
+            edge_penalty=EDGE,
             constraints=self.constraints,
             start=known.graph,
         ).adjacency
@@ -172,9 +168,7 @@ class _Referee:
 
     def _explained(self, columns: Transformed, graph: Tensor, value: Tensor) -> _Explained:
         gain = value + columns.log_jacobian - self.alone
-        return _Explained(
-            columns, graph, float(gain[graph.any(0)].sum()) - _EDGE * int(graph.sum())
-        )
+        return _Explained(columns, graph, float(gain[graph.any(0)].sum()) - EDGE * int(graph.sum()))
 
 
 def _best_kinds(x: Tensor, which: Tensor, referee: _Referee) -> tuple[str, ...]:  # (rows, n), (n,)
@@ -187,7 +181,11 @@ def _best_kinds(x: Tensor, which: Tensor, referee: _Referee) -> tuple[str, ...]:
     worth = referee.explain(straighten(x, kinds), any_noise=False).worth
     smooth = ~lumpy(x)
     for column in which.nonzero()[:, 0].tolist():
-        for kind in ("identity", "asinh", *(["normal scores"] if smooth[column] else [])):
+        for kind in (
+            "identity",
+            "signed logarithm",
+            *(["normal scores"] if smooth[column] else []),
+        ):
             other = [*kinds[:column], kind, *kinds[column + 1 :]]
             value = referee.explain(straighten(x, other), any_noise=False).worth
             if value > worth:

@@ -38,6 +38,10 @@ def validated(
             f"X must be a DataFrame or an array; got the path {str(X)!r}: read the file first, "
             "with dpdag.datasets.read(path) or pandas."
         )
+    names = list(X.columns) if isinstance(X, pd.DataFrame) else []
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"X has the columns {twice} more than once; rename or drop them.")
     try:
         values = validate_data(
             estimator,
