@@ -118,7 +118,8 @@ def choose(
         joint = together(spaced(x, _FEW_ROWS), Candidate(winner, on, graph), constraints)
         if joint.pays and (winner, on) != (joint.mechanism, joint.transform):
             together_only = ", for what causes do together" if joint.mechanism != winner else ""
-            reason = called(joint.transform) + together_only
+            same = joint.transform == on
+            reason = (reason if same else called(joint.transform)) + together_only
             others = f"{joint.gain:.0f} nats over {winner} on {called(on)}"
             winner, on = joint.mechanism, joint.transform
     if not few:
