@@ -18,7 +18,7 @@ import numpy as np
 import torch
 
 from dpdag import CAM, Knowledge, datasets
-from dpdag.learners.variational import Design, Hyper, refit_mechanism
+from dpdag.learners.networks import Networks
 from dpdag.metrics import edge_auc
 from dpdag.ops import graphs
 
@@ -31,16 +31,15 @@ CONTROLS = {
     "ER-50-50": 0.57,
     "ER-50-200": 0.48,
 }
-HYPER = Hyper(3e-3, 0.0, 0.0, kl_weight=0.0, edge_prior=0.1)
+NETWORKS = Networks(validation_fraction=1 / 9)
 
 
 def held_out_error(data: datasets.Dataset) -> float:
     """Mean squared error of networks trained on the true graph, on a tenth of the rows."""
     split = data.split(seed=0)
-    observed = torch.tensor(np.concatenate([split.train, split.validation]))[None]
+    observed = torch.tensor(np.concatenate([split.train, split.validation]))
     graph = torch.tensor(data.adjacency)
-    design = Design(hidden_units=16, max_epochs=200, validation_fraction=1 / 9)
-    network = refit_mechanism(observed, graph, hyper=HYPER, design=design)
+    network = NETWORKS.train(observed, graph)
     test = torch.tensor(split.test)
     return float((network.freeze(graph != 0)(test) - test).square().mean())
 

@@ -7,18 +7,43 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import datasets, metrics, selection
     from .distributions import DPDAG, DAGDistribution, Knowledge
-    from .learners import CAM, VIDPDAG, ExactPosterior, fit_many, grid_search, load
+    from .learners import (
+        CAM,
+        DAGGNN,
+        DAGNF,
+        NOTEARS,
+        VIDPDAG,
+        Correlation,
+        ExactPosterior,
+        GraNDAG,
+        GroundTruthDAG,
+        MaskedDAG,
+        NotConvergedWarning,
+        SortRegress,
+        fit_many,
+        grid_search,
+        load,
+    )
     from .reports import report
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CAM",
+    "DAGGNN",
+    "DAGNF",
     "DPDAG",
+    "NOTEARS",
     "VIDPDAG",
+    "Correlation",
     "DAGDistribution",
     "ExactPosterior",
+    "GraNDAG",
+    "GroundTruthDAG",
     "Knowledge",
+    "MaskedDAG",
+    "NotConvergedWarning",
+    "SortRegress",
     "__version__",
     "datasets",
     "fit_many",
@@ -33,7 +58,24 @@ __all__ = [
 _HOMES = {
     **dict.fromkeys(("DPDAG", "DAGDistribution", "Knowledge"), "distributions"),
     **dict.fromkeys(
-        ("CAM", "VIDPDAG", "ExactPosterior", "fit_many", "grid_search", "load"), "learners"
+        (
+            "CAM",
+            "DAGGNN",
+            "DAGNF",
+            "NOTEARS",
+            "VIDPDAG",
+            "Correlation",
+            "ExactPosterior",
+            "GraNDAG",
+            "GroundTruthDAG",
+            "MaskedDAG",
+            "NotConvergedWarning",
+            "SortRegress",
+            "fit_many",
+            "grid_search",
+            "load",
+        ),
+        "learners",
     ),
     "report": "reports",
 }

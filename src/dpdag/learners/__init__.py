@@ -4,27 +4,57 @@ from pathlib import Path
 
 from .base import DAGLearner, Solution
 from .cam import CAM
+from .constrained import NotConvergedWarning
+from .dag_gnn import DAGGNN
+from .dag_nf import DAGNF
 from .exact_posterior import ExactPosterior
+from .floors import Correlation, SortRegress
+from .gran_dag import GraNDAG
+from .ground_truth import GroundTruthDAG
 from .many import PAPER_GRID, Fit, fit_many, grid_search
+from .masked_dag import MaskedDAG
+from .notears import NOTEARS
 from .storage import load_learner
 from .vi_dp_dag import VIDPDAG
 
 __all__ = [
     "CAM",
+    "DAGGNN",
+    "DAGNF",
     "LEARNERS",
+    "NOTEARS",
     "PAPER_GRID",
     "VIDPDAG",
+    "Correlation",
     "DAGLearner",
     "ExactPosterior",
     "Fit",
+    "GraNDAG",
+    "GroundTruthDAG",
+    "MaskedDAG",
+    "NotConvergedWarning",
     "Solution",
+    "SortRegress",
     "fit_many",
     "grid_search",
     "load",
 ]
 
 LEARNERS: dict[str, type[DAGLearner]] = {
-    kind.__name__: kind for kind in (CAM, ExactPosterior, VIDPDAG)
+    kind.__name__: kind
+    for kind in (
+        VIDPDAG,
+        ExactPosterior,
+        CAM,
+        GraNDAG,
+        MaskedDAG,
+        DAGGNN,
+        DAGNF,
+        NOTEARS,
+        GroundTruthDAG,
+        SortRegress,
+        Correlation,
+    )
 }
 
 

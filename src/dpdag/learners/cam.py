@@ -14,7 +14,8 @@ from ..evidence.additive import AdditiveEvidence
 from ..scm import AdditiveMechanisms, fit_additive
 from ..search import SearchResult, consensus_order, greedy, mean_scores, subsamples
 from ..seeding import torch_generator
-from .base import DAGLearner, Solution
+from .answers import ModelLearner
+from .base import Solution
 from .checks import Range, check_ranges
 
 __all__ = ["CAM"]
@@ -28,7 +29,7 @@ _RANGES = {
 MEMORY = 2**26  # numbers in the Gram matrices held at once, 512 MiB
 
 
-class CAM(DAGLearner):
+class CAM(ModelLearner):
     r"""Causal additive model: every variable is a sum of smooth functions of its causes.
 
     .. math:: x_j = \sum_{i \in \mathrm{pa}(j)} f_{ij}(x_i) + \epsilon_j

@@ -17,14 +17,15 @@ from ..evidence.gp_grid import GridGPEvidence
 from ..scm import Mechanisms, fit_additive, fit_gp, fit_location_scale
 from ..search.exact import MAX_NODES, SubsetPosterior, exact_posterior
 from ..seeding import torch_generator
-from .base import DAGLearner, Solution
+from .answers import ModelLearner
+from .base import Solution
 from .checks import resolve_device
 from .families import INTEGRATED
 
 __all__ = ["ExactPosterior"]
 
 
-class ExactPosterior(DAGLearner):
+class ExactPosterior(ModelLearner):
     r"""The exact posterior over DAGs of up to 14 variables, functions integrated out.
 
     .. math:: P(A \mid x) \propto P(A) \prod_v p(x_v \mid x_{\mathrm{pa}_A(v)})

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..scm import Mechanisms
 from ..seeding import torch_generator
 from .families import INTEGRATED
-from .variational import Design, Hyper, refit_mechanism
+from .networks import Networks
 
 __all__ = ["Rivals", "compare_with_networks", "train_networks"]
 
@@ -83,12 +83,12 @@ def train_networks(
     device: str = "cpu",
 ) -> Mechanisms:
     """Networks on a graph, for many rows."""
-    design = Design(
+    networks = Networks(
         hidden_units=64,
         batch_size=_BATCH,
         max_epochs=max(1, min(60, _MOST_STEPS * _BATCH // len(x))),
         likelihood="gaussian",
         device=device,
+        seed=seed,
     )
-    hyper = Hyper(3e-3, 0.0, 0.0, kl_weight=0.0, edge_prior=0.5, seed=seed)
-    return refit_mechanism(x[None], graph, hyper=hyper, design=design).freeze(graph)
+    return networks.train(x, graph).freeze(graph)

@@ -8,7 +8,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from ..scm import (
     StructuralModel,
 )
 
-__all__ = ["load_learner", "save_learner"]
+__all__ = ["load_learner", "record", "save_learner"]
 
 FORMAT = 1
 _TENSORS, _FACTS = "model.safetensors", "model.json"
@@ -55,6 +55,15 @@ RECORDS: dict[str, type[Any]] = {
         StructuralModel,
     )
 }
+
+Record = TypeVar("Record", bound=type[Any])
+
+
+def record(kind: Record) -> Record:
+    """Decorate a dataclass of tensors and numbers that may appear in a file."""
+    RECORDS[kind.__name__] = kind
+    return kind
+
 
 # Fields by record that had another name when earlier files were written.
 RENAMED = {"GPMechanisms": {"linear": "extra"}}

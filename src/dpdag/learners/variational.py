@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..distributions import DPDAG, Constraints, DAGMixture
 from ..evidence.additive import AdditiveEvidence
 from ..mechanisms import MECHANISMS, Mechanism
-from ..objectives import ELBO, LIKELIHOODS, FixedGraph
+from ..objectives import ELBO, LIKELIHOODS
 from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
 from ..search import greedy, subsamples
 from ..seeding import derive_seed, torch_generator
-from ..training import Data, Epoch, Outcome, Schedule, train
+from ..training import Epoch, Outcome, Schedule, split_rows, train
+from .networks import take_replicas, weight_generators
 
 __all__ = [
     "Design",
@@ -28,9 +27,7 @@ __all__ = [
     "Replicas",
     "fit_replicas",
     "posterior",
-    "refit_mechanism",
     "search_orders",
-    "take_replicas",
 ]
 
 
@@ -76,29 +73,12 @@ class Replicas:
 
     def take(self, which: slice) -> Replicas:
         """Some of the fits, as a batch of their own on the CPU."""
-        outcome = self.outcome._replace(
-            validation=self.outcome.validation[which].cpu(),
-            history=[
-                {name: value[which].cpu() for name, value in row.items()}
-                for row in self.outcome.history
-            ],
-        )
         return Replicas(
             take_replicas(self.dags, which),
             take_replicas(self.mechanism, which),
-            outcome,
+            self.outcome.take(which),
             self.held_out[which].cpu(),
         )
-
-    def history(self) -> list[dict[str, Any]]:
-        """One row per epoch and replica."""
-        rows = []
-        for number, values in enumerate(self.outcome.history, start=1):
-            table = {name: value.tolist() for name, value in values.items()}
-            for replica in range(len(self.outcome.validation)):
-                row = {name: column[replica] for name, column in table.items()}
-                rows.append({"epoch": number, "replica": replica, **row})
-        return rows
 
 
 def fit_replicas(
@@ -131,7 +111,6 @@ def fit_replicas(
         device=design.device,
     )
     streams = [torch.Generator(device).manual_seed(derive_seed(h.seed, "train")) for h in hypers]
-    weights = [torch.Generator().manual_seed(derive_seed(h.seed, "weights")) for h in hypers]
     dags = DPDAG(
         n,
         design.permutation,
@@ -145,7 +124,13 @@ def fit_replicas(
         dags.edge_logits.add_(start[:, None, None])
     if orders is not None:
         start_at(dags, orders)
-    mechanism = _networks(n, design, weights)
+    mechanism = MECHANISMS[design.mechanism](
+        n,
+        r,
+        hidden_units=design.hidden_units,
+        n_layers=design.n_layers,
+        generators=weight_generators([h.seed for h in hypers]),
+    )
     likelihood = LIKELIHOODS[design.likelihood](n, r)
     setting = {
         field.name: torch.tensor([getattr(h, field.name) for h in hypers], dtype=torch.float32)
@@ -180,59 +165,6 @@ def fit_replicas(
     return Replicas(dags, mechanism, outcome, held_out)
 
 
-def refit_mechanism(
-    x: Tensor,  # (1, rows, n)
-    adjacency: Tensor,  # (n, n)
-    *,
-    hyper: Hyper,
-    design: Design,
-    start: Mechanism | None = None,
-) -> Mechanism:
-    """Train one set of mechanisms on a given graph, from scratch or from a start."""
-    n, device = x.shape[-1], torch.device(design.device)
-    weights = [torch.Generator().manual_seed(derive_seed(hyper.seed, "weights"))]
-    mechanism = _networks(n, design, weights)
-    if start is not None:
-        mechanism.load_state_dict(start.state_dict())
-    likelihood = LIKELIHOODS[design.likelihood](n, 1)
-    graph = adjacency[None].to(torch.float32)
-    objective = FixedGraph(mechanism, likelihood, graph).to(device)
-    train(
-        objective,
-        split_rows(x, [hyper.seed], design.validation_fraction, device),
-        rates={name: hyper.learning_rate for name, _ in objective.named_parameters()},
-        schedule=Schedule(
-            max_epochs=design.max_epochs,
-            batch_size=design.batch_size,
-            patience=design.patience or 10,
-        ),
-        generators=[torch.Generator(device).manual_seed(derive_seed(hyper.seed, "refit"))],
-    )
-    return mechanism
-
-
-def _networks(n: int, design: Design, generators: list[torch.Generator]) -> Mechanism:
-    """Untrained mechanisms, one set per generator."""
-    return MECHANISMS[design.mechanism](
-        n,
-        len(generators),
-        hidden_units=design.hidden_units,
-        n_layers=design.n_layers,
-        generators=generators,
-    )
-
-
-Module = TypeVar("Module", bound=nn.Module)
-
-
-def take_replicas(module: Module, which: slice) -> Module:
-    """A copy of a module with some of its replicas, on the CPU and without gradients."""
-    part = copy.deepcopy(module).cpu().requires_grad_(False)
-    for parameter in part.parameters():
-        parameter.data = parameter.data[which].clone()
-    return part
-
-
 def _memory(r: int, n: int, rows: int, design: Design) -> float:
     """Bytes a fit needs: weights with gradients, moments and copies, noise of an epoch, data."""
     h = design.hidden_units if design.mechanism == "mlp" else 1
@@ -252,25 +184,6 @@ def start_at(dags: DPDAG, orders: Tensor, *, spread: float = 8.0) -> None:  # (r
         else:  # a matching of positions and nodes: distance from the wanted position
             distance = (torch.arange(n)[:, None] - position.unsqueeze(-2)).abs()
             dags.order_logits.copy_(-spread * distance / max(n - 1, 1))
-
-
-def split_rows(x: Tensor, seeds: Sequence[int], fraction: float, device: torch.device) -> Data:
-    """Training and validation rows as (r or 1, n, rows), by each replica's seed."""
-    rows = x.shape[-2]
-    held = min(max(1, round(fraction * rows)), rows - 1)
-    values = x.to(device, torch.float32).mT
-    if len(set(seeds)) == 1:
-        order = _shuffled(rows, seeds[0])
-        return Data(values[..., order[held:]].contiguous(), values[..., order[:held]].contiguous())
-    order = torch.stack([_shuffled(rows, seed) for seed in seeds]).to(device)
-    index = order.unsqueeze(1).expand(-1, x.shape[-1], -1)
-    values = values.expand(len(seeds), -1, -1).gather(-1, index)
-    return Data(values[..., held:].contiguous(), values[..., :held].contiguous())
-
-
-def _shuffled(rows: int, seed: int) -> Tensor:
-    generator = np.random.default_rng(derive_seed(seed, "split"))
-    return torch.from_numpy(generator.permutation(rows))
 
 
 def _rate_of(parameter: str) -> str:

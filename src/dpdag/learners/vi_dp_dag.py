@@ -18,20 +18,22 @@ from ..ops.graphs import reachability
 from ..scm import Mechanisms
 from ..seeding import torch_generator
 from ..training import ProgressBar, Spinner
-from .base import Array, DAGLearner, Solution
+from .answers import ModelLearner
+from .base import Array, Solution
 from .checks import resolve_device
 from .families import Resources
 from .holes import fit_with_holes
+from .networks import take_replicas
 from .parameters import check_parameters, is_trained
-from .settings import design_of, hypers_of, start_orders
+from .settings import design_of, hypers_of, networks_of, start_orders
 from .solver import Plan, integrate
 from .validation import warn_of_ids
-from .variational import Replicas, fit_replicas, posterior, refit_mechanism, take_replicas
+from .variational import Replicas, fit_replicas, posterior
 
 __all__ = ["VIDPDAG"]
 
 
-class VIDPDAG(DAGLearner):
+class VIDPDAG(ModelLearner):
     r"""Learn a posterior over DAGs, and the mechanisms on them, from observational data.
 
     .. math:: \max_{\theta, \phi, \psi}\; \mathbb{E}_{A \sim P_{\phi,\psi}}
@@ -290,16 +292,14 @@ class VIDPDAG(DAGLearner):
             self.posterior_.mode.bool(),
             partial(self._functions, networks),
             self.posterior_.mode_order,
-            history=replicas.history(),
+            history=replicas.outcome.rows(),
         )
 
     def _functions(self, networks: Mechanism, x: Tensor, adjacency: Tensor) -> Mechanisms:
         """Networks that knew another graph, or several, are trained on with this one."""
         modal = self.posterior_.mode.bool()
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
-            networks = refit_mechanism(
-                x[None], adjacency, hyper=hypers_of(self)[0], design=design_of(self), start=networks
-            )
+            networks = networks_of(self).train(x, adjacency, start=networks)
         return networks.freeze(adjacency)
 
     def _finish(self, x: Tensor, solution: Solution) -> None:

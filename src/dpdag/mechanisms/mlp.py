@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor, nn
 from torch.nn.functional import leaky_relu_
 
+from ..registry import Registry
 from .base import MECHANISMS, Mechanism
 
-__all__ = ["MLP", "FrozenMLP", "Linear", "masked_mlp"]
-
+__all__ = ["ACTIVATIONS", "MLP", "FrozenMLP", "Linear", "masked_mlp"]
 
 _SLOPE = 0.01  # of the leaky ReLU
+
+
+class Activation(NamedTuple):
+    """A function in place, and its gradient from what it returned."""
+
+    apply: Callable[[Tensor], Tensor]
+    backward: Callable[[Tensor, Tensor], Tensor]  # of the gradient and the output
+
+
+ACTIVATIONS: Registry[Activation] = Registry("activation")
+ACTIVATIONS.register("leaky-relu")(
+    Activation(
+        lambda x: leaky_relu_(x, _SLOPE),
+        # The sign of a leaky ReLU's output is that of its input.
+        lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
+    )
+)
+ACTIVATIONS.register("sigmoid")(Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward))
 
 
 @MECHANISMS.register("mlp")
@@ -25,14 +43,16 @@ class MLP(Mechanism):
 
     .. math:: \hat x_j = W_3\, \sigma(W_2\, \sigma((W_1 \circ A_{\cdot j}) x + b_1) + b_2) + b_3
 
-    with :math:`\sigma` a leaky ReLU. Masking the n × h weights instead of the data never forms
-    the n masked copies of the data.
+    with :math:`\sigma` a leaky ReLU by default. Masking the n × h weights instead of the data
+    never forms the n masked copies of the data.
 
     Arguments:
         n_nodes: Number of nodes n.
         n_replicas: Independent sets of networks r.
         hidden_units: Width h of the hidden layers.
         n_layers: Number of linear layers, 3 in the paper.
+        n_outputs: Numbers that every network gives, see :meth:`outputs`.
+        activation: "leaky-relu" or "sigmoid".
         generators: A random generator per replica for the initial weights, U(−1, 1)/√fan-in of
             one network.
 
@@ -49,11 +69,14 @@ class MLP(Mechanism):
         *,
         hidden_units: int = 16,
         n_layers: int = 3,
+        n_outputs: int = 1,
+        activation: str = "leaky-relu",
         generators: list[Generator] | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
-        widths = [n_nodes, *[hidden_units] * (n_layers - 1), 1]
+        self.activation = activation
+        widths = [n_nodes, *[hidden_units] * (n_layers - 1), n_outputs]
         self.weights = nn.ParameterList()
         self.biases = nn.ParameterList()
         for fan_in, fan_out in pairwise(widths):
@@ -67,12 +90,16 @@ class MLP(Mechanism):
             self.biases.append(nn.Parameter(bias))
 
     def forward(self, x: Tensor, adjacency: Tensor) -> Tensor:  # (r, n, b), (r, n, n) -> (r, n, b)
-        return masked_mlp(x, adjacency, list(self.weights), list(self.biases))
+        return self.outputs(x, adjacency).squeeze(2)
+
+    def outputs(self, x: Tensor, adjacency: Tensor) -> Tensor:  # -> (r, n, outputs, b)
+        """Everything the networks give; (r, n, n) ``adjacency`` may hold weights."""
+        return masked_mlp(x, adjacency, [*self.weights], [*self.biases], self.activation)
 
     def freeze(self, adjacency: Tensor) -> FrozenMLP:  # (n, n) bool
         weights = tuple(weight.detach()[:1].cpu() for weight in self.weights)
         biases = tuple(bias.detach()[:1].cpu() for bias in self.biases)
-        return FrozenMLP(weights, biases, adjacency)
+        return FrozenMLP(weights, biases, adjacency, self.activation)
 
 
 def masked_mlp(
@@ -80,16 +107,19 @@ def masked_mlp(
     adjacency: Tensor,  # (r, n, n)
     weights: Sequence[Tensor],  # (r, n, out, in) each
     biases: Sequence[Tensor],  # (r, n, out, 1) each
-) -> Tensor:  # (r, n, b)
+    activation: str = "leaky-relu",
+) -> Tensor:  # (r, n, out, b)
     """All networks of all replicas on the inputs that ``adjacency`` leaves them."""
-    return _MaskedMLP.apply(x, adjacency, *weights, *biases)
+    return _MaskedMLP.apply(x, adjacency, ACTIVATIONS[activation], *weights, *biases)
 
 
 class _MaskedMLP(torch.autograd.Function):
     """Forward and backward of all networks, with few passes over the large first layer."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, adjacency: Tensor, *parameters: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, adjacency: Tensor, activation: Activation, *parameters: Tensor
+    ) -> Tensor:
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
         r, n, h, _ = weights[0].shape
@@ -97,11 +127,11 @@ class _MaskedMLP(torch.autograd.Function):
         out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
         inputs = []  # of the layers after the first
         for weight, bias in zip(weights[1:], biases[1:]):
-            inputs.append(leaky_relu_(out, _SLOPE))
+            inputs.append(activation.apply(out))
             out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), out)
         ctx.save_for_backward(x, adjacency, *weights, *inputs)
-        ctx.depth = depth
-        return out.reshape(r, n, -1)
+        ctx.depth, ctx.activation = depth, activation
+        return out.reshape(r, n, -1, x.shape[-1])
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
@@ -109,25 +139,26 @@ class _MaskedMLP(torch.autograd.Function):
         weights = ctx.saved_tensors[2 : 2 + ctx.depth]
         inputs = ctx.saved_tensors[2 + ctx.depth :]
         r, n, h, _ = weights[0].shape
-        grad = grads[0].reshape(r * n, 1, -1)
+        grad = grads[0].flatten(0, 1)
         to_weights: list[Tensor] = []
         to_biases: list[Tensor] = []
         for weight, value in zip(reversed(weights[1:]), reversed(inputs)):
             to_weights.append(torch.bmm(grad, value.mT).reshape(weight.shape))
             to_biases.append(grad.sum(-1).reshape(r, n, -1, 1))
             grad = torch.bmm(weight.flatten(0, 1).mT, grad)
-            # The sign of a leaky ReLU's output is that of its input.
-            grad = torch.ops.aten.leaky_relu_backward(grad, value, _SLOPE, True)
+            grad = ctx.activation.backward(grad, value)
         grad = grad.reshape(r, n * h, -1)
         first = torch.bmm(grad, x.mT).reshape(r, n, h, n)
         to_biases.append(grad.sum(-1).reshape(r, n, h, 1))
-        to_adjacency = (first * weights[0]).sum(-2).mT
+        to_adjacency = None
+        if ctx.needs_input_grad[1]:
+            to_adjacency = (first * weights[0]).sum(-2).mT
         to_weights.append(first.mul_(adjacency.mT.unsqueeze(-2)))
         to_x = None
         if ctx.needs_input_grad[0]:
             masked = weights[0] * adjacency.mT.unsqueeze(-2)
             to_x = torch.bmm(masked.reshape(r, n * h, n).mT, grad)
-        return to_x, to_adjacency, *reversed(to_weights), *reversed(to_biases)
+        return to_x, to_adjacency, None, *reversed(to_weights), *reversed(to_biases)
 
 
 @dataclass(frozen=True)
@@ -141,16 +172,18 @@ class FrozenMLP:
         weights: (1, n, out, in) of each layer.
         biases: (1, n, out, 1) of each layer.
         adjacency: (n, n) bool.
+        activation: Between the layers.
     """
 
     weights: tuple[Tensor, ...]
     biases: tuple[Tensor, ...]
     adjacency: Tensor
+    activation: str = "leaky-relu"
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
-        graph = self.adjacency.to(torch.float32)
-        out = masked_mlp(x.T[None].to(torch.float32), graph[None], self.weights, self.biases)
-        out = out[0].T.to(x.dtype)
+        values, graph = x.T[None].to(torch.float32), self.adjacency[None].to(torch.float32)
+        out = masked_mlp(values, graph, self.weights, self.biases, self.activation)
+        out = out[0, :, 0].T.to(x.dtype)
         return torch.where(self.adjacency.any(0), out, torch.zeros_like(out))
 
 

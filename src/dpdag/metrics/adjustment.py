@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .inputs import Names, graph_pair
+from ..ops.named_graphs import Names, graph_pair
 
 __all__ = ["ancestor_aid", "parent_aid", "sid"]
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .inputs import Names, scores_and_truth
+from ..ops.named_graphs import Names, scores_and_truth
 
 __all__ = ["ReliabilityCurve", "brier", "expected_calibration_error", "reliability_curve"]
 

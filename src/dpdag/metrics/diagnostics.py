@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from .inputs import Names, align_truth
+from ..ops.named_graphs import Names, align_graph
+from ..ops.regression import explained_by_others
 
 __all__ = ["Sortability", "r2_sortability", "sortability", "varsortability"]
 
@@ -77,7 +78,7 @@ def r2_sortability(X: Any, truth: Any, *, names: Names = None) -> float:
         1.0
     """
     values, A = _columns(X, truth, names)
-    return _path_order(_r2(values), A)
+    return _path_order(explained_by_others(values), A)
 
 
 def sortability(X: Any, truth: Any, *, names: Names = None) -> Sortability:
@@ -92,7 +93,7 @@ def sortability(X: Any, truth: Any, *, names: Names = None) -> Sortability:
         ... R²-sortability 0.50: ...
     """
     values, A = _columns(X, truth, names)
-    scales, fit = _path_order(values.var(0), A), _path_order(_r2(values), A)
+    scales, fit = _path_order(values.var(0), A), _path_order(explained_by_others(values), A)
     verdict = (
         f"Varsortability {scales:.2f}: {_verdict(scales, 'scales')} "
         f"R²-sortability {fit:.2f}: {_verdict(fit, 'fit')}"
@@ -130,7 +131,7 @@ def _columns(X: Any, truth: Any, names: Names) -> tuple[FloatArray, NDArray[np.i
     if isinstance(X, torch.Tensor):
         X = X.detach().cpu().numpy()
     values = np.asarray(X, dtype=np.float64)
-    true = align_truth(truth, names)
+    true = align_graph(truth, names, what="truth")
     if not true.ordered:
         raise ValueError("'truth' has names and 'X' has none; pass names=[…] of the columns of X.")
     A = true.values
@@ -143,26 +144,6 @@ def _columns(X: Any, truth: Any, names: Names) -> tuple[FloatArray, NDArray[np.i
     if not A.any():
         raise ValueError("'truth' has no edges: sortability is undefined.")
     return values, A
-
-
-def _r2(X: FloatArray) -> FloatArray:  # (rows, n) -> (n,)
-    scale = X.std(0)
-    Z = (X - X.mean(0)) / np.where(scale > 0, scale, 1.0)
-    correlation = Z.T @ Z / len(Z)
-    correlation[np.diag_indices_from(correlation)] = 1.0
-    if np.linalg.matrix_rank(correlation, hermitian=True) < len(correlation):
-        return _r2_by_regression(Z)
-    return 1 - 1 / np.linalg.inv(correlation).diagonal()
-
-
-def _r2_by_regression(Z: FloatArray) -> FloatArray:
-    """R² of each column given all others, for columns that are linearly dependent."""
-    r2 = np.zeros(Z.shape[1])  # a constant column has nothing to explain
-    for node in np.flatnonzero(Z.any(0)):
-        others = np.delete(Z, node, axis=1)
-        weights = np.linalg.lstsq(others, Z[:, node], rcond=None)[0]
-        r2[node] = 1 - np.square(Z[:, node] - others @ weights).mean()
-    return r2
 
 
 def _path_order(value: FloatArray, A: NDArray[np.int64]) -> float:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..ops.named_graphs import Names, read_graph, scores_and_truth
 from ..seeding import numpy_generator
-from .inputs import Names, read_graph, scores_and_truth
 
 __all__ = ["RelativeConfidence", "perturb", "relative_confidence"]
 

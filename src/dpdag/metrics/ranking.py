@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .inputs import Names, scores_and_truth
+from ..ops.named_graphs import Names, scores_and_truth
 
 __all__ = ["auc_pr", "auc_roc", "edge_auc"]
 

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .inputs import Names, align_truth, graph_pair, read_graph, read_graphs, scores_and_truth
+from ..ops.named_graphs import (
+    Names,
+    align_graph,
+    graph_pair,
+    read_graph,
+    read_graphs,
+    scores_and_truth,
+)
 
 __all__ = [
     "EdgeReport",
@@ -223,7 +230,7 @@ def order_divergence(order: Sequence[Any], truth: Any, *, names: Names = None) -
         >>> order_divergence([1, 0, 2], [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
         1
     """
-    true = align_truth(truth, names)
+    true = align_graph(truth, names, what="truth")
     position = {label: k for k, label in enumerate(true.names or [])}
     nodes = [position.get(str(node), node) for node in order]
     # The numbers of a graph's nodes mean nothing where the graph has names only.

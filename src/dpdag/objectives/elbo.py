@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 from torch.nn.functional import softplus
 
 from ..distributions import DPDAG, Noise
 from ..mechanisms import Mechanism
 from ..ops.noise import gumbel, logistic, to_gumbel, to_logistic
+from .base import Objective, streams
 from .likelihoods import Likelihood
 
 __all__ = ["ELBO", "Terms", "edge_kl"]
@@ -58,7 +59,7 @@ class _EdgeKL(torch.autograd.Function):
         return torch.addcmul(p, p, p, value=-1).mul_(odds).mul_(grads[0]), None
 
 
-class ELBO(nn.Module):
+class ELBO(Objective):
     r"""The objective of VI-DP-DAG, as a loss per replica.
 
     .. math:: \frac{1}{bn} \sum -2 \log P_\theta(x \mid A)
@@ -121,8 +122,8 @@ class ELBO(nn.Module):
     def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Noise:
         """Noise of ``steps`` evaluations, (steps, r, …), each replica from its own stream."""
         return Noise(
-            to_gumbel(_streams(self.dags.order_logits, steps, generators)),
-            to_logistic(_streams(self.dags.edge_logits, steps, generators)),
+            to_gumbel(streams(self.dags.order_logits, steps, generators)),
+            to_logistic(streams(self.dags.edge_logits, steps, generators)),
         )
 
     def loss(self, x: Tensor, noise: Noise, step: int) -> dict[str, Tensor]:
@@ -148,11 +149,3 @@ class ELBO(nn.Module):
             )
             total += self(x, noise).total
         return total / self.validation_samples
-
-
-def _streams(logits: Tensor, steps: int, generators: Sequence[Generator]) -> Tensor:
-    """Uniform draws (steps, r, …), one stream per replica."""
-    noise = torch.empty(len(generators), steps, *logits.shape[1:], device=logits.device)
-    for own, generator in zip(noise, generators):
-        own.uniform_(generator=generator)
-    return noise.transpose(0, 1)

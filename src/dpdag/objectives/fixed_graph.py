@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor
 
 from ..mechanisms import Mechanism
+from .base import Objective
 from .likelihoods import Likelihood
 
 __all__ = ["FixedGraph"]
 
 
-class FixedGraph(nn.Module):
+class FixedGraph(Objective):
     r"""Reconstruction loss of mechanisms under one known adjacency.
 
     .. math:: \frac{1}{bn} \sum -2 \log P_\theta(x \mid A)
@@ -36,16 +35,9 @@ class FixedGraph(nn.Module):
         """Loss per replica."""
         return self.likelihood(x, self.mechanism(x, self.adjacency))
 
-    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> None:
-        """Nothing is random here."""
-
     def loss(self, x: Tensor, noise: None, step: int) -> dict[str, Tensor]:
         """The loss by name, for the training loop."""
         return {"total": self(x)}
-
-    def summary(self) -> dict[str, Tensor]:
-        """Nothing to add."""
-        return {}
 
     @torch.no_grad()
     def validation(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r,)

@@ -7,7 +7,14 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["diagonal", "find_cycle", "is_acyclic", "reachability", "topological_order"]
+__all__ = [
+    "acyclic_part",
+    "diagonal",
+    "find_cycle",
+    "is_acyclic",
+    "reachability",
+    "topological_order",
+]
 
 
 @lru_cache(maxsize=8)
@@ -95,3 +102,36 @@ def find_cycle(adjacency: Tensor) -> list[int]:  # (*, n, n)
             walk.append(int((edges[:, walk[-1]] & stuck).nonzero()[0, 0]))
         return walk[walk.index(walk[-1]) :][::-1]
     return []
+
+
+def acyclic_part(
+    weights: Tensor,  # (n, n)
+    edges: Tensor,  # (n, n) bool
+    *,
+    keep: Tensor | None = None,  # (n, n) bool
+) -> Tensor:  # (n, n) bool
+    r"""What is left when the weakest edge of all that lie on cycles is removed, again and again.
+
+    Arguments:
+        weights: How strong each edge is.
+        edges: The graph, possibly with cycles.
+        keep: Edges without a cycle among them, which are never removed.
+
+    Example:
+        >>> weights = torch.tensor([[0.0, 3.0], [2.0, 0.0]])
+        >>> acyclic_part(weights, weights > 0).int().tolist()
+        [[0, 1], [0, 0]]
+    """
+    edges = (edges & ~torch.eye(len(edges), dtype=torch.bool, device=edges.device)).clone()
+    removable = edges if keep is None else edges & ~keep
+    if keep is not None:
+        edges |= keep
+    reach = reachability(edges)
+    # The graph only shrinks: an edge that is on no cycle at its turn will never be on one.
+    candidates = removable.nonzero()
+    order = weights[removable].argsort(stable=True)
+    for i, j in candidates[order].tolist():
+        if bool(reach[j, i]):
+            edges[i, j] = False
+            reach = reachability(edges)
+    return edges

@@ -1,17 +1,22 @@
 """The one training loop of all gradient learners, and its parts."""
 
-from .adam import ReplicaAdam
-from .loop import Data, Epoch, Objective, Outcome, Schedule, train
+from .adam import ADAM, RMSPROP, ReplicaAdam
+from .lagrangian import AugmentedLagrangian
+from .loop import Epoch, Outcome, Schedule, train
 from .progress import ProgressBar, Spinner
+from .rows import Data, split_rows
 
 __all__ = [
+    "ADAM",
+    "RMSPROP",
+    "AugmentedLagrangian",
     "Data",
     "Epoch",
-    "Objective",
     "Outcome",
     "ProgressBar",
     "ReplicaAdam",
     "Schedule",
     "Spinner",
+    "split_rows",
     "train",
 ]

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-__all__ = ["ReplicaAdam"]
+__all__ = ["ADAM", "RMSPROP", "ReplicaAdam"]
+
+# Decay of the first and second moment; without the first, Adam is RMSprop with corrected bias.
+ADAM = (0.9, 0.999)
+RMSPROP = (0.0, 0.99)
 
 
 class ReplicaAdam:
@@ -39,7 +43,7 @@ class ReplicaAdam:
         parameters: Mapping[str, Tensor],
         rates: Mapping[str, float | Tensor],
         *,
-        betas: tuple[float, float] = (0.9, 0.999),
+        betas: tuple[float, float] = ADAM,
         eps: float = 1e-8,
     ) -> None:
         self.names = list(parameters)

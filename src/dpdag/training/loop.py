@@ -3,44 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor
 
-from .adam import ReplicaAdam
+from ..objectives.base import Objective
+from .adam import ADAM, ReplicaAdam
+from .rows import Data
 from .state import TrainingState
 
-__all__ = ["Data", "Epoch", "Objective", "Outcome", "Schedule", "train"]
-
-
-class Objective(Protocol):
-    """A loss over replicas, with trainable parameters that have a leading replica axis."""
-
-    def named_parameters(self) -> Iterator[tuple[str, Tensor]]: ...
-
-    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Any:
-        """Everything random in ``steps`` evaluations, each replica from its own stream."""
-
-    def loss(self, x: Tensor, noise: Any, step: int) -> Mapping[str, Tensor]:  # (r, n, b)
-        """Named (r,) values of one evaluation; ``"total"`` is minimised."""
-
-    def summary(self) -> Mapping[str, Tensor]:
-        """Further (r,) values to record after an epoch."""
-
-    def validation(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r,)
-        """The loss that early stopping watches."""
-
-
-class Data(NamedTuple):
-    """Standardised values (r or 1, n, rows): one data set for all replicas or one for each."""
-
-    train: Tensor
-    validation: Tensor
+__all__ = ["Epoch", "Outcome", "Schedule", "train"]
 
 
 @dataclass(frozen=True)
@@ -50,15 +27,20 @@ class Schedule:
     Attributes:
         max_epochs: Passes over the training rows at most.
         batch_size: Rows per step.
-        patience: Checks without improvement after which a replica stops; None never stops early.
+        patience: Checks without improvement after which a replica is settled, which ends its
+            training unless the objective has more for it; None never stops early.
+        improvement: What a loss must fall by to count as improved.
         check_every: Epochs between checks.
+        betas: Decay of the optimiser's moments.
         checkpoint: Folder to save the state in, with ``checkpoint_every`` epochs between.
     """
 
     max_epochs: int
     batch_size: int
     patience: int | None = 10
+    improvement: float = 0.0
     check_every: int = 2
+    betas: tuple[float, float] = ADAM
     checkpoint: Path | None = None
     checkpoint_every: int = 10
 
@@ -80,6 +62,21 @@ class Outcome(NamedTuple):
     history: list[dict[str, Tensor]]
     epochs: int
     interrupted: bool
+
+    def take(self, which: slice) -> Outcome:
+        """That of some of the replicas, on the CPU."""
+        history = [{name: v[which].cpu() for name, v in row.items()} for row in self.history]
+        return self._replace(validation=self.validation[which].cpu(), history=history)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The history as a table: one row per epoch and replica."""
+        found = []
+        for number, values in enumerate(self.history, start=1):
+            table = {name: value.tolist() for name, value in values.items()}
+            for replica in range(len(self.validation)):
+                row = {name: column[replica] for name, column in table.items()}
+                found.append({"epoch": number, "replica": replica, **row})
+        return found
 
 
 def train(
@@ -104,8 +101,9 @@ def train(
             with the best state so far.
         resume_from: Checkpoint folder to continue from, bit for bit.
     """
-    parameters = dict(objective.named_parameters())
-    state = TrainingState.start(parameters, ReplicaAdam(parameters, rates), generators)
+    parameters: dict[str, Tensor] = dict(objective.named_parameters())
+    adam = ReplicaAdam(parameters, rates, betas=schedule.betas)
+    state = TrainingState.start(parameters, adam, generators)
     if resume_from is not None:
         state.load(resume_from)
     interrupted = False
@@ -158,9 +156,15 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
     validation = torch.full_like(means["total"], torch.nan)
     if state.epoch % schedule.check_every == 0:
         validation = objective.validation(data.validation)
-        state.keep_best(validation, early=schedule.patience is not None)
+        state.keep_best(
+            validation, early=schedule.patience is not None, improvement=schedule.improvement
+        )
         if schedule.patience is not None:
-            state.stop((state.stale >= schedule.patience) & ~state.stopped)
+            settled = (state.stale >= schedule.patience) & ~state.stopped
+            state.restore(settled)
+            done = objective.advance(settled)
+            state.stop(done)
+            state.begin_anew(settled & ~done)
     state.history.append({**means, "validation": validation, **objective.summary()})
 
 

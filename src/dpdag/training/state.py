@@ -61,12 +61,18 @@ class TrainingState:
             stopped=torch.zeros(r, dtype=torch.bool, device=device),
         )
 
-    def keep_best(self, loss: Tensor, *, early: bool = True) -> None:  # (r,)
+    def keep_best(
+        self,
+        loss: Tensor,  # (r,)
+        *,
+        early: bool = True,
+        improvement: float = 0.0,
+    ) -> None:
         """Copy the parameters of every running replica whose validation loss is its lowest yet.
 
         Without early stopping every finite state counts as better than the one before.
         """
-        improved = (loss < self.best_loss) if early else loss.isfinite()
+        improved = (loss < self.best_loss - improvement) if early else loss.isfinite()
         improved = improved & ~self.stopped
         self.best_loss = torch.where(improved, loss, self.best_loss)
         self.stale = torch.where(improved, 0, self.stale + 1)
@@ -75,11 +81,24 @@ class TrainingState:
 
     def stop(self, which: Tensor) -> None:  # (r,) bool
         """End the training of some replicas, at their best state."""
+        if not bool(which.any()):
+            return
         self.stopped = self.stopped | which
         self.adam.freeze(self.stopped)
-        with torch.no_grad():
-            for name, tensor in self.parameters.items():
-                tensor.copy_(torch.where(like(which, tensor), self.best[name], tensor))
+        self.restore(which)
+
+    @torch.no_grad()
+    def restore(self, which: Tensor) -> None:  # (r,) bool
+        """Go back to the best state of some replicas."""
+        if not bool(which.any()):
+            return
+        for name, tensor in self.parameters.items():
+            tensor.copy_(torch.where(like(which, tensor), self.best[name], tensor))
+
+    def begin_anew(self, which: Tensor) -> None:  # (r,) bool
+        """Forget how good some replicas were, as what they minimise has changed."""
+        self.best_loss = self.best_loss.masked_fill(which, torch.inf)
+        self.stale = self.stale.masked_fill(which, 0)
 
     def save(self, folder: Path) -> None:
         """Write to a folder, all or nothing."""

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..ops.graphs import find_cycle
+from .graphs import find_cycle
 
 __all__ = [
     "Names",
-    "align_truth",
+    "align_graph",
     "graph_pair",
     "read_graph",
     "read_graphs",
@@ -82,14 +82,14 @@ def read_graphs(samples: Any, like: Matrix, names: Names) -> NDArray[np.int64]:
     return stack.reshape(-1, n * n)[:, order].reshape(-1, n, n).astype(np.int64)
 
 
-def align_truth(truth: Any, names: Names) -> Matrix:
-    """The acyclic 0/1 truth, in the order of ``names`` where they are given."""
-    true = read_graph(truth, "truth", acyclic=True)
+def align_graph(graph: Any, names: Names, *, what: str) -> Matrix:
+    """An acyclic 0/1 matrix, in the order of ``names`` where they are given."""
+    found = read_graph(graph, what, acyclic=True)
     if names is None:
-        return true
+        return found
     order = [str(name) for name in names]
     frame = Matrix(np.zeros((len(order), len(order))), order, True, "names")
-    return replace(_aligned(frame, true, names)[1], ordered=True)
+    return replace(_aligned(frame, found, names)[1], ordered=True)
 
 
 def read_scores(graph: Any, what: str) -> Matrix:

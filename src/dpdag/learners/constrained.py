@@ -1,0 +1,248 @@
+"""What the methods share that learn a weighted adjacency and make it acyclic on the way."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor
+
+from ..distributions.knowledge import Constraints, Knowledge
+from ..objectives import CONSTRAINTS
+from ..objectives.score import Score
+from ..ops.graphs import acyclic_part
+from ..scm import Mechanisms
+from ..seeding import base_seed, derive_seed
+from ..training import (
+    ADAM,
+    AugmentedLagrangian,
+    Outcome,
+    ProgressBar,
+    Schedule,
+    split_rows,
+    train,
+)
+from .answers import ModelLearner
+from .base import DAGLearner, Solution
+from .checks import Range, check_ranges, resolve_device
+from .networks import Networks, take_replicas
+
+__all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
+
+Fit = Callable[[Tensor, Tensor], Any]  # of rows and a graph
+
+_POSITIVE = Range(0, closed="neither")
+
+
+class NotConvergedWarning(ConvergenceWarning):
+    """Training ended before the graph was acyclic, or diverged; the last good state is kept."""
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Trained replicas, side by side.
+
+    Attributes:
+        score: With the parameters of all of them.
+        weights: (r, n, n) their weighted adjacencies.
+        loss: (r,) the score on the held-out rows.
+        h: (r,) how far from acyclic.
+        outcome: Of the training.
+    """
+
+    score: Score
+    weights: Tensor
+    loss: Tensor
+    h: Tensor
+    outcome: Outcome
+
+    @classmethod
+    @torch.no_grad()
+    def of(cls, lagrangian: AugmentedLagrangian, x: Tensor, outcome: Outcome) -> Minimum:
+        """What training left, judged on other rows, (r or 1, n, rows)."""
+        score, h = lagrangian.score, lagrangian.acyclicity()
+        loss = score(x.expand(len(h), -1, -1), None)
+        return cls(score, score.edge_scores(), loss, h, outcome)
+
+    def take(self, which: slice) -> Minimum:
+        """Some of the replicas, as a batch of their own on the CPU."""
+        return Minimum(
+            take_replicas(self.score, which),
+            self.weights[which].cpu(),
+            self.loss[which].double().cpu(),
+            self.h[which].cpu(),
+            self.outcome.take(which),
+        )
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class ConstrainedLearner(DAGLearner):
+    r"""A method that minimises a score subject to acyclicity, by the augmented Lagrangian.
+
+    .. math:: \min_\theta\; \mathrm{score}(x, \theta) \quad \text{subject to} \quad h(A_\theta) = 0
+
+    A subclass adds its parameters as fields and makes its score. The parameters of all:
+
+    Arguments:
+        learning_rate: Of the optimiser.
+        threshold: Edges above this weight make the graph.
+        constraint: h, "exponential" or "polynomial".
+        tolerance: On h.
+        penalty: c at the start of the augmented Lagrangian; λ starts at zero.
+        max_epochs, batch_size: Passes over the rows at most, and rows per step; all rows where
+            ``batch_size`` is None.
+        patience: Checks without improvement on held-out rows, every second epoch, after which a
+            subproblem is taken for solved.
+        improvement: What the loss must fall by to count as improved.
+        validation_fraction: Share of held-out rows.
+        n_restarts: Fits from different starts, trained as one batch; the acyclic one of lowest
+            held-out score is kept.
+        knowledge: A :class:`~dpdag.Knowledge`; forbidden edges and tiers are honoured by all.
+        pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
+        prune: CAM pruning afterwards, at level 0.001 or the level given.
+        device: "auto", "cpu" or "cuda".
+        random_state: Seed.
+        verbose: Show a progress bar in a terminal.
+    """
+
+    learning_rate: float = 3e-3
+    threshold: float = 0.3
+    constraint: str = "exponential"
+    tolerance: float = 1e-8
+    penalty: float = 1e-3
+    max_epochs: int = 1000
+    batch_size: int | None = 64
+    patience: int = 5
+    improvement: float = 1e-4
+    validation_fraction: float = 0.1
+    n_restarts: int = 1
+    knowledge: Knowledge | None = None
+    pns: Any = None
+    prune: bool | float = False
+    device: str = "auto"
+    random_state: Any = None
+    verbose: bool = True
+
+    betas: ClassVar[tuple[float, float]] = ADAM
+    ranges: ClassVar[dict[str, Range]] = {
+        "learning_rate": _POSITIVE,
+        "threshold": Range(0),
+        "tolerance": _POSITIVE,
+        "penalty": _POSITIVE,
+        "max_epochs": Range(1, integer=True),
+        "batch_size": Range(1, integer=True, optional=True),
+        "patience": Range(1, integer=True),
+        "improvement": Range(0),
+        "validation_fraction": Range(0, 1, closed="neither"),
+        "n_restarts": Range(1, integer=True),
+    }
+    guarantees_required: ClassVar[bool] = False  # whether required edges are there by construction
+
+    @abstractmethod
+    def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
+        """The score of n nodes before training, one replica per seed."""
+
+    @abstractmethod
+    def _functions(self, score: Any) -> Fit:
+        """From a trained score of one replica, what makes a model of rows on a graph."""
+
+    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        self._check(constraints)
+        found = self._minimise(x[None], self._seeds(), constraints)
+        return self._adopt(found.take(slice(None)), constraints)
+
+    def _seeds(self) -> list[int]:
+        """One for every restart."""
+        seed = base_seed(self.random_state)
+        return [derive_seed(seed, "restart", k) for k in range(self.n_restarts)]
+
+    def _check(self, constraints: Constraints) -> None:
+        """Refuse parameters that cannot be."""
+        check_ranges(self.get_params(deep=False), self.ranges)
+        CONSTRAINTS[self.constraint]
+        if not self.guarantees_required and bool(constraints.required.any()):
+            raise ValueError(
+                f"{type(self).__name__} cannot guarantee 'required' edges: their weights are "
+                "learned and may vanish. Use MaskedDAG, CAM or VIDPDAG, or put the causes into an "
+                "earlier tier."
+            )
+
+    def _minimise(
+        self,
+        x: Tensor,  # (r or 1, rows, n) standardised
+        seeds: list[int],
+        constraints: Constraints,
+    ) -> Minimum:
+        """Train one replica per seed, each as if it were alone."""
+        device = resolve_device(self.device)
+        score = self._score(x.shape[-1], seeds, constraints)
+        lagrangian = AugmentedLagrangian(
+            score,
+            len(seeds),
+            constraint=CONSTRAINTS[self.constraint],
+            tolerance=self.tolerance,
+            penalty=self.penalty,
+        ).to(device)
+        data = split_rows(x, seeds, self.validation_fraction, device)
+        with ProgressBar(enabled=bool(self.verbose)) as bar:
+            outcome = train(
+                lagrangian,
+                data,
+                rates={name: self.learning_rate for name, _ in lagrangian.named_parameters()},
+                schedule=Schedule(
+                    max_epochs=self.max_epochs,
+                    batch_size=self.batch_size or data.train.shape[-1],
+                    patience=self.patience,
+                    improvement=self.improvement,
+                    betas=self.betas,
+                ),
+                generators=[
+                    torch.Generator(device).manual_seed(derive_seed(seed, "train"))
+                    for seed in seeds
+                ],
+                callbacks=[bar],
+            )
+        return Minimum.of(lagrangian, data.validation, outcome)
+
+    def _adopt(self, found: Minimum, constraints: Constraints) -> Solution:
+        """Make the best of trained replicas, already on the CPU, this learner's own."""
+        self.converged_ = bool((found.h <= self.tolerance).any())
+        acyclic = found.h <= found.h.min().clamp_min(self.tolerance)
+        best = int(found.loss.masked_fill(~acyclic, torch.inf).argmin())
+        weights = found.weights[best].double()
+        candidates = (weights > self.threshold) & constraints.allowed
+        adjacency = acyclic_part(weights, candidates, keep=constraints.required)
+        self.n_removed_ = int((candidates & ~adjacency).sum())
+        if not self.converged_:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: h is {float(found.h[best]):.1e} after "
+                f"{found.outcome.epochs} epochs, above 'tolerance' {self.tolerance:.0e}. Its last "
+                f"good state is kept, and {self.n_removed_} edges were removed to make the graph "
+                "acyclic. Raise 'max_epochs', or lower 'learning_rate' if the loss diverged.",
+                NotConvergedWarning,
+                stacklevel=5,
+            )
+        functions = self._functions(take_replicas(found.score, slice(best, best + 1)))
+        return Solution(weights, adjacency, functions, history=found.outcome.rows())
+
+
+class NetworkFunctions(ModelLearner):
+    """Trained networks of a score, ``score.mechanism``, trained on with the graph found."""
+
+    def _functions(self: Any, score: Any) -> Fit:
+        def fit(x: Tensor, adjacency: Tensor) -> Mechanisms:
+            networks = Networks(
+                learning_rate=self.learning_rate,
+                batch_size=self.batch_size or len(x),
+                validation_fraction=self.validation_fraction,
+                seed=self._seeds()[0],
+                device=resolve_device(self.device),
+            )
+            return networks.train(x, adjacency, start=score.mechanism).freeze(adjacency)
+
+        return fit

@@ -1,0 +1,52 @@
+"""Learners with a density of whole rows but no functions from parents to values."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from .base import DAGLearner, Solution
+from .validation import fitted_columns
+
+__all__ = ["DensityLearner"]
+
+ANSWERS = ("predict", "impute", "sample", "counterfactual")
+
+
+class Density(Protocol):
+    """A density, or a lower bound of one, on a graph."""
+
+    def __call__(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows,)
+        """Its logarithm for every row."""
+
+
+class DensityLearner(DAGLearner):
+    """A learner whose solutions come with a density; what needs functions is refused by name.
+
+    Attributes:
+        density_: Of standardised rows.
+    """
+
+    density_: Density
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density per value in standardised units, or its bound; higher is better."""
+        check_is_fitted(self, "density_")
+        values = self._validate(fitted_columns(self, X), reset=False)
+        x = self._standard_units(values)
+        return float(self.density_(x).mean()) / x.shape[1]
+
+    def _finish(self, x: Tensor, solution: Solution) -> None:
+        super()._finish(x, solution)
+        self.density_ = solution.fit(x, solution.adjacency != 0)
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if name in ANSWERS:
+            raise AttributeError(
+                f"{kind} has no functions from parents to values, so it cannot {name!r}. Fit some "
+                f"on its graph: dpdag.GroundTruthDAG(learner.adjacency_).fit(X).{name}(…)."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")

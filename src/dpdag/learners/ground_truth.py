@@ -1,0 +1,173 @@
+"""GT-DAG: mechanisms on a graph that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from ..distributions.knowledge import Constraints, Knowledge
+from ..mechanisms import MECHANISMS
+from ..objectives import LIKELIHOODS
+from ..ops.named_graphs import align_graph
+from ..registry import suggest
+from ..scm import Mechanisms, fit_linear
+from ..seeding import base_seed, derive_seed
+from .answers import ModelLearner
+from .base import Solution
+from .checks import Range, check_ranges, resolve_device
+from .families import INTEGRATED
+from .networks import Networks
+
+__all__ = ["GroundTruthDAG"]
+
+_POSITIVE = Range(0, closed="neither")
+_RANGES = {
+    "hidden_units": Range(1, integer=True),
+    "n_layers": Range(2, integer=True),
+    "learning_rate": _POSITIVE,
+    "max_epochs": Range(1, integer=True),
+    "batch_size": Range(1, integer=True),
+    "patience": Range(1, integer=True),
+    "validation_fraction": Range(0, 1, closed="neither"),
+}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class GroundTruthDAG(ModelLearner):
+    r"""GT-DAG: the functions on a graph that you know.
+
+    .. math:: \min_\theta\; \|x - f_\theta(A \circ x)\|^2, \qquad A \text{ given}
+
+    For "I know my graph, fit the model", and the bound on what any graph learner can predict.
+
+    Arguments:
+        adjacency: The DAG: an (n, n) 0/1 matrix with ``[i, j] = 1`` for i → j, a DataFrame with
+            names, a ``networkx.DiGraph``, or a path: the folder that ``dpdag fit`` wrote or its
+            ``edges.csv`` or ``graph.graphml``. Named nodes are matched to columns by name.
+        mechanism: "mlp" as in the paper, "linear" (least squares), or what
+            :class:`~dpdag.VIDPDAG` knows as "gp", "network", "additive", "free-noise" and
+            "location-scale".
+        hidden_units, n_layers, likelihood, learning_rate: Of "mlp", as everything that follows up
+            to ``device``.
+        max_epochs, batch_size, patience, validation_fraction: Training stops when the loss on the
+            held-out rows, checked every second epoch, has not improved ``patience`` times.
+        device: "auto", "cpu" or "cuda".
+        knowledge: Checked against the graph.
+        prune: CAM pruning of the graph first, at level 0.001 or the level given.
+        random_state: Seed.
+
+    Example:
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=500)
+        >>> X = np.stack([a, a**2 + 0.1 * rng.normal(size=500)], axis=1)
+        >>> model = GroundTruthDAG([[0, 1], [0, 0]], mechanism="additive").fit(X)
+        >>> model.predict([[2.0, 0.0]]).round(1)[0, 1]
+        4.0
+    """
+
+    adjacency: Any = field(default=None, kw_only=False)
+    mechanism: str = "mlp"
+    hidden_units: int = 16
+    n_layers: int = 3
+    likelihood: str = "mse"
+    learning_rate: float = 3e-3
+    max_epochs: int = 500
+    batch_size: int = 64
+    patience: int = 10
+    validation_fraction: float = 0.1
+    device: str = "auto"
+    knowledge: Knowledge | None = None
+    prune: bool | float = False
+    random_state: Any = None
+
+    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        self._check()
+        names = self._names(x.shape[1])
+        graph = read_dag(self.adjacency, names)
+        for broken, said in (
+            (graph & ~constraints.allowed, "has the forbidden edge"),
+            (constraints.required & ~graph, "lacks the required edge"),
+        ):
+            if bool(broken.any()):
+                i, j = broken.nonzero()[0].tolist()
+                raise ValueError(f"'adjacency' {said} {names[i]} → {names[j]} of 'knowledge'.")
+        return Solution(graph.double(), graph, self._functions)
+
+    def _check(self) -> None:
+        check_ranges(self.get_params(deep=False), _RANGES)
+        LIKELIHOODS[self.likelihood]
+        known = sorted({*MECHANISMS, *INTEGRATED})
+        if self.mechanism not in known:
+            raise ValueError(
+                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, known)} "
+                f"Known: {', '.join(known)}."
+            )
+
+    def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
+        if self.mechanism == "linear":
+            return fit_linear(x, adjacency)
+        if self.mechanism in INTEGRATED:
+            return INTEGRATED[self.mechanism].fit(x, adjacency, None)
+        networks = Networks(
+            mechanism=self.mechanism,
+            hidden_units=self.hidden_units,
+            n_layers=self.n_layers,
+            likelihood=self.likelihood,
+            learning_rate=self.learning_rate,
+            max_epochs=self.max_epochs,
+            batch_size=self.batch_size,
+            patience=self.patience,
+            validation_fraction=self.validation_fraction,
+            device=resolve_device(self.device),
+            seed=derive_seed(base_seed(self.random_state), "restart", 0),
+        )
+        return networks.train(x, adjacency).freeze(adjacency)
+
+
+def read_dag(graph: Any, names: Sequence[Any]) -> Tensor:  # -> (n, n) bool
+    """A DAG over the columns ``names`` from a matrix, a graph or a file of one."""
+    if graph is None:
+        raise ValueError(
+            "'adjacency' must be given: a matrix, a networkx.DiGraph or what 'dpdag fit' wrote."
+        )
+    if isinstance(graph, (str, Path)):
+        graph = _from_file(Path(graph), [str(name) for name in names])
+    labels = None if list(names) == list(range(len(names))) else [str(name) for name in names]
+    values = align_graph(graph, labels, what="adjacency").values
+    if len(values) != len(names):
+        raise ValueError(
+            f"'adjacency' must be ({len(names)}, {len(names)}), as X has {len(names)} columns; "
+            f"got {values.shape}."
+        )
+    return torch.from_numpy(np.asarray(values) != 0)
+
+
+def _from_file(path: Path, names: list[str]) -> nx.DiGraph[Any]:
+    """The graph in a folder of results, an edge table or a GraphML file."""
+    if path.is_dir():
+        path = path / "edges.csv"
+    if not path.is_file():
+        raise ValueError(
+            f"'adjacency' names {path}, which is no file; give the folder that 'dpdag fit' wrote, "
+            "its edges.csv or its graph.graphml."
+        )
+    graph: nx.DiGraph[Any]
+    if path.suffix == ".graphml":
+        graph = nx.DiGraph(nx.read_graphml(path))
+    else:
+        table = pd.read_csv(path, dtype={"source": str, "target": str})
+        if not {"source", "target"} <= set(table.columns):
+            raise ValueError(f"'adjacency': {path} must have the columns 'source' and 'target'.")
+        graph = nx.DiGraph()
+        graph.add_nodes_from(names)
+        graph.add_edges_from(zip(table["source"], table["target"]))
+    numbered = names == [str(k) for k in range(len(names))]  # columns without names
+    return nx.relabel_nodes(graph, {name: int(name) for name in graph}) if numbered else graph

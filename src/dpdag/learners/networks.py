@@ -1,0 +1,90 @@
+"""Networks trained on a graph that is given."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from ..mechanisms import MECHANISMS, Mechanism
+from ..objectives import LIKELIHOODS, FixedGraph
+from ..seeding import derive_seed
+from ..training import Schedule, split_rows, train
+
+__all__ = ["Networks", "take_replicas", "weight_generators"]
+
+
+@dataclass(frozen=True)
+class Networks:
+    """What networks are like and how they are trained.
+
+    Attributes:
+        mechanism: A name among ``MECHANISMS``.
+        likelihood: A name among ``LIKELIHOODS``.
+    """
+
+    mechanism: str = "mlp"
+    hidden_units: int = 16
+    n_layers: int = 3
+    likelihood: str = "mse"
+    learning_rate: float = 3e-3
+    max_epochs: int = 200
+    batch_size: int = 64
+    patience: int | None = 10
+    validation_fraction: float = 0.1
+    device: str = "cpu"
+    seed: int = 0
+
+    def train(
+        self,
+        x: Tensor,  # (rows, n) standardised
+        adjacency: Tensor,  # (n, n)
+        *,
+        start: Mechanism | None = None,
+    ) -> Mechanism:
+        """One set of mechanisms on a graph, from scratch or from where others stand."""
+        mechanism = self.untrained(x.shape[1]) if start is None else copy.deepcopy(start)
+        mechanism.requires_grad_(True)
+        likelihood = LIKELIHOODS[self.likelihood](x.shape[1], 1)
+        graph = adjacency[None].to(torch.float32)
+        objective = FixedGraph(mechanism, likelihood, graph).to(self.device)
+        train(
+            objective,
+            split_rows(x[None], [self.seed], self.validation_fraction, self.device),
+            rates={name: self.learning_rate for name, _ in objective.named_parameters()},
+            schedule=Schedule(
+                max_epochs=self.max_epochs,
+                batch_size=self.batch_size,
+                patience=self.patience or 10,
+            ),
+            generators=[torch.Generator(self.device).manual_seed(derive_seed(self.seed, "refit"))],
+        )
+        return mechanism
+
+    def untrained(self, n_nodes: int) -> Mechanism:
+        """One set of mechanisms with weights by the seed."""
+        return MECHANISMS[self.mechanism](
+            n_nodes,
+            hidden_units=self.hidden_units,
+            n_layers=self.n_layers,
+            generators=weight_generators([self.seed]),
+        )
+
+
+def weight_generators(seeds: list[int]) -> list[torch.Generator]:
+    """Where initial weights come from, one generator per replica."""
+    return [torch.Generator().manual_seed(derive_seed(seed, "weights")) for seed in seeds]
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def take_replicas(module: Module, which: slice) -> Module:
+    """A copy of a module with some of its replicas, on the CPU and without gradients."""
+    part = copy.deepcopy(module).cpu().requires_grad_(False)
+    for parameter in part.parameters():
+        parameter.data = parameter.data[which].clone()
+    return part

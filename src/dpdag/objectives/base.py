@@ -1,0 +1,46 @@
+"""What the training loop asks of an objective."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+__all__ = ["Objective", "streams"]
+
+
+class Objective(nn.Module, ABC):
+    """A loss over replicas, with trainable parameters that have a leading replica axis."""
+
+    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Any:
+        """Everything random in ``steps`` evaluations, each replica from its own stream."""
+
+    @abstractmethod
+    def loss(self, x: Tensor, noise: Any, step: int) -> Mapping[str, Tensor]:  # (r, n, b)
+        """Named (r,) values of one evaluation; ``"total"`` is minimised."""
+
+    @abstractmethod
+    def validation(self, x: Tensor) -> Tensor:  # (r or 1, n, rows) -> (r,)
+        """The loss that early stopping watches."""
+
+    def summary(self) -> Mapping[str, Tensor]:
+        """Further (r,) values to record after an epoch."""
+        return {}
+
+    def advance(self, settled: Tensor) -> Tensor:  # (r,) bool -> (r,) bool
+        """Told which replicas improve no more, says which are done.
+
+        The others find their problem changed and train on.
+        """
+        return settled
+
+
+def streams(like: Tensor, steps: int, generators: Sequence[Generator]) -> Tensor:
+    """Uniform draws (steps, r, …) in the shape of ``like`` (r, …), one stream per replica."""
+    noise = torch.empty(len(generators), steps, *like.shape[1:], device=like.device)
+    for own, generator in zip(noise, generators):
+        own.uniform_(generator=generator)
+    return noise.transpose(0, 1)

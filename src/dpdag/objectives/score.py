@@ -1,0 +1,36 @@
+"""What is minimised subject to acyclicity."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Generator, Tensor, nn
+
+__all__ = ["Score"]
+
+
+class Score(nn.Module, ABC):
+    """A loss whose parameters also make a weighted adjacency, which must become acyclic.
+
+    Parameters have a leading replica axis.
+    """
+
+    @abstractmethod
+    def adjacency(self) -> Tensor:  # (r, n, n)
+        """Non-negative weights with gradients, zero where there is no edge."""
+
+    def edge_scores(self) -> Tensor:  # (r, n, n)
+        """What edges are ranked and chosen by."""
+        return self.adjacency()
+
+    @abstractmethod
+    def forward(self, x: Tensor, noise: Any) -> Tensor:  # (r, n, b) -> (r,)
+        """Loss of one minibatch; ``noise`` is None where nothing is to be random."""
+
+    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Any:
+        """Everything random in ``steps`` evaluations, a sequence of that length, or None."""
+
+    def fade(self) -> None:
+        """Called now and then: what has become negligible may be removed for good."""
