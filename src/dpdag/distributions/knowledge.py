@@ -32,6 +32,12 @@ class Constraints:
     before: Tensor
     orders: bool
 
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """The same for equal constraints."""
+        masks = (self.allowed, self.required, self.before)
+        return tuple(mask.cpu().numpy().tobytes() for mask in masks)
+
     def to(self, device: torch.device | str) -> Constraints:
         """The same constraints on another device."""
         return Constraints(

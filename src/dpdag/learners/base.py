@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import networkx as nx
 import numpy as np
@@ -27,7 +27,7 @@ from .exporting import GraphExports
 from .storage import save_learner
 from .validation import known_levels, validated, warn_of_ids
 
-__all__ = ["DAGLearner", "Solution"]
+__all__ = ["DAGLearner", "Job", "Solution"]
 
 Array = NDArray[np.float64]
 
@@ -50,6 +50,14 @@ class Solution:
     fit: Callable[[Tensor, Tensor], Any]
     order: Tensor | None = None
     history: Sequence[Mapping[str, Any]] = ()
+
+
+class Job(NamedTuple):
+    """A learner with all that it learns from."""
+
+    learner: Any
+    x: Tensor  # (rows, n) standardised
+    constraints: Constraints
 
 
 class DAGLearner(GraphExports, BaseEstimator, ABC):
@@ -89,10 +97,23 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         return self._fit(X)
 
     def _fit(self, X: Any) -> Self:
-        x = self._standardise(self._validate(X, reset=True))
-        constraints = self._select(x, self._constraints())
+        _, x, constraints = self._prepare(X)
         self._finish(x, self._prune(x, self._learn(x, constraints), constraints))
         return self
+
+    # Fits side by side -----------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Job:
+        """Check, standardise and select."""
+        x = self._standardise(self._validate(X, reset=True))
+        return Job(self, x, self._select(x, self._constraints()))
+
+    def _companions(self, job: Job) -> Any:
+        """What fits on data of one shape must share to train as one batch; None: each is alone."""
+
+    def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
+        """What :meth:`_learn` of each would find."""
+        return [one._learn(x, constraints) for one, x, constraints in jobs]
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import torch
@@ -28,7 +29,7 @@ from ..training import (
     train,
 )
 from .answers import ModelLearner
-from .base import DAGLearner, Solution
+from .base import DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device
 from .networks import Networks, take_replicas
 
@@ -66,8 +67,8 @@ class Minimum:
     def of(cls, lagrangian: AugmentedLagrangian, x: Tensor, outcome: Outcome) -> Minimum:
         """What training left, judged on other rows, (r or 1, n, rows)."""
         score, h = lagrangian.score, lagrangian.acyclicity()
-        loss = score(x.expand(len(h), -1, -1), None)
-        return cls(score, score.edge_scores(), loss, h, outcome)
+        x = x.expand(len(h), -1, -1)
+        return cls(score, score.edge_scores(x), score(x, None), h, outcome)
 
     def take(self, which: slice) -> Minimum:
         """Some of the replicas, as a batch of their own on the CPU."""
@@ -115,10 +116,10 @@ class ConstrainedLearner(DAGLearner):
     constraint: str = "exponential"
     tolerance: float = 1e-8
     penalty: float = 1e-3
-    max_epochs: int = 1000
+    max_epochs: int = 2000
     batch_size: int | None = 64
     patience: int = 5
-    improvement: float = 1e-4
+    improvement: float = 1e-3
     validation_fraction: float = 0.1
     n_restarts: int = 1
     knowledge: Knowledge | None = None
@@ -152,9 +153,23 @@ class ConstrainedLearner(DAGLearner):
         """From a trained score of one replica, what makes a model of rows on a graph."""
 
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
-        self._check(constraints)
-        found = self._minimise(x[None], self._seeds(), constraints)
-        return self._adopt(found.take(slice(None)), constraints)
+        return self._learn_together([Job(self, x, constraints)])[0]
+
+    def _companions(self, job: Job) -> Any:
+        params = self.get_params(deep=False)
+        own = {name: params[name] for name in params if name not in ("random_state", "verbose")}
+        return type(self), repr(own)
+
+    def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
+        self._check(jobs[0].constraints)
+        seeds = [job.learner._seeds() for job in jobs]
+        x = jobs[0].x[None] if len(jobs) == 1 else _repeated([job.x for job in jobs], seeds)
+        found = self._minimise(x, [seed for own in seeds for seed in own], jobs[0].constraints)
+        ends = pairwise(accumulate(map(len, seeds), initial=0))
+        return [
+            job.learner._adopt(found.take(slice(*own)), job.constraints)
+            for job, own in zip(jobs, ends)
+        ]
 
     def _seeds(self) -> list[int]:
         """One for every restart."""
@@ -229,6 +244,10 @@ class ConstrainedLearner(DAGLearner):
             )
         functions = self._functions(take_replicas(found.score, slice(best, best + 1)))
         return Solution(weights, adjacency, functions, history=found.outcome.rows())
+
+
+def _repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  # -> (r, rows, n)
+    return torch.stack([x for x, own in zip(tables, seeds) for _ in own])
 
 
 class NetworkFunctions(ModelLearner):

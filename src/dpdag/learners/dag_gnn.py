@@ -50,9 +50,11 @@ class DAGGNN(ConstrainedLearner, DensityLearner):
         (3, 3)
     """
 
-    hidden_units: int = 64
+    hidden_units: int = 16
     n_layers: int = 3
     l1: float = 0.0
+    penalty: float = 1.0
+    patience: int = 10
     constraint: str = "polynomial"
 
     ranges: ClassVar[dict[str, Range]] = {
@@ -134,12 +136,12 @@ class _Score(Score):
     def adjacency(self) -> Tensor:  # (r, n, n)
         return (self.matrix * self.allowed).square()
 
-    def edge_scores(self) -> Tensor:  # (r, n, n)
-        return (self.matrix * self.allowed).abs()
+    def edge_scores(self, x: Tensor) -> Tensor:  # -> (r, n, n)
+        return self.effects().abs()
 
     def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
         bound = _bound(x, self.encoder, self.decoder, self.effects()).mean(-1)
-        return bound + self.l1 * self.edge_scores().sum((-2, -1))
+        return bound + self.l1 * (self.matrix * self.allowed).abs().sum((-2, -1))
 
 
 @record

@@ -87,9 +87,9 @@ class DAGNF(ConstrainedLearner, DensityLearner):
     """
 
     normaliser: str = "affine"
-    hidden_units: int = 50
+    hidden_units: int = 16
     n_layers: int = 3
-    l1: float = 0.02
+    l1: float = 0.01
     threshold: float = 0.1
     constraint: str = "polynomial"
 
@@ -159,6 +159,9 @@ class _Score(Score):
     def adjacency(self) -> Tensor:  # (r, n, n)
         gates = torch.tanh(self.gates.square())
         return gates.masked_fill(self.never, 0.0).masked_fill(self.always, 1.0)
+
+    def fade(self) -> None:
+        self.gates.data.clamp_(-2.0, 2.0)  # beyond, gates are shut or open for good
 
     def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
         gates = self.adjacency()

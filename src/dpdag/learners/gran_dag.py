@@ -19,6 +19,8 @@ from .networks import weight_generators
 
 __all__ = ["GraNDAG"]
 
+CUT = 1e-4  # weight below which an edge never comes back
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GraNDAG(NetworkFunctions, ConstrainedLearner):
@@ -27,8 +29,10 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
     .. math:: \max_{\theta, \sigma}\; \sum_j \log \mathcal{N}(x_j \mid f_j(x), \sigma_j^2), \qquad
         A_{ij} = \tfrac{1}{p} \big(|W_j^{(3)}|\, |W_j^{(2)}|\, |W_j^{(1)}|\big)_i, \qquad h(A) = 0
 
-    with p the number of paths from one input to the output of a network. Trained by RMSprop; edges
-    that fall below ``threshold`` are cut for good.
+    with p the number of paths from one input to the output of a network. Trained by RMSprop; an
+    edge whose weight falls below 10⁻⁴ is cut for good. Edges are ranked, and those above
+    ``threshold`` chosen, by their mean absolute slopes :math:`E\,|\partial f_j / \partial x_i|`,
+    which unlike products of weights do not depend on the width of the networks.
 
     Arguments:
         hidden_units: Width of the hidden layers.
@@ -49,7 +53,8 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
 
     hidden_units: int = 16
     n_layers: int = 3
-    threshold: float = 1e-4
+    threshold: float = 0.3
+    penalty: float = 1.0
 
     betas: ClassVar[tuple[float, float]] = RMSPROP
     ranges: ClassVar[dict[str, Range]] = {
@@ -66,7 +71,7 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
             n_layers=self.n_layers,
             generators=weight_generators(seeds),
         )
-        return _Score(networks, constraints.allowed, n_replicas=len(seeds), cut=self.threshold)
+        return _Score(networks, constraints.allowed, n_replicas=len(seeds))
 
 
 class _Score(Score):
@@ -74,11 +79,10 @@ class _Score(Score):
 
     uncut: Tensor
 
-    def __init__(self, networks: MLP, allowed: Tensor, *, n_replicas: int, cut: float) -> None:
+    def __init__(self, networks: MLP, allowed: Tensor, *, n_replicas: int) -> None:
         super().__init__()
         self.mechanism = networks
         self.likelihood = Gaussian(len(allowed), n_replicas)
-        self.cut = cut
         hidden = networks.weights[0].shape[-2]
         self.paths = hidden ** (len(networks.weights) - 1)
         uncut = allowed.to(torch.float32).repeat(n_replicas, 1, 1)
@@ -91,8 +95,11 @@ class _Score(Score):
             product = torch.bmm(product, weight)
         return product.reshape(self.uncut.shape).mT * self.uncut / self.paths
 
+    def edge_scores(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r, n, n)
+        return self.mechanism.slopes(x, self.uncut)
+
     def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
         return self.likelihood(x, self.mechanism(x, self.uncut))
 
     def fade(self) -> None:
-        self.uncut *= self.adjacency() > self.cut
+        self.uncut *= self.adjacency() > CUT

@@ -69,7 +69,7 @@ class GroundTruthDAG(ModelLearner):
         >>> a = rng.normal(size=500)
         >>> X = np.stack([a, a**2 + 0.1 * rng.normal(size=500)], axis=1)
         >>> model = GroundTruthDAG([[0, 1], [0, 0]], mechanism="additive").fit(X)
-        >>> model.predict([[2.0, 0.0]]).round(1)[0, 1]
+        >>> float(model.predict([[2.0, 0.0]])[0, 1].round(1))
         4.0
     """
 

@@ -114,6 +114,10 @@ class _Score(Score):
     def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Tensor:
         return to_logistic(streams(self.logits, steps, generators))
 
+    def fade(self) -> None:
+        # Beyond, a sigmoid has no gradient left by which an edge could come back.
+        self.logits.data.clamp_(max=8 * self.temperature)
+
     def _mask(self, logits: Tensor) -> Tensor:  # (r, n, n) -> (r, n, n)
         mask = torch.sigmoid(logits / self.temperature)
         return mask.masked_fill(self.never, 0.0).masked_fill(self.always, 1.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from ..scm import Mechanisms
 from ..seeding import torch_generator
 from ..training import ProgressBar, Spinner
 from .answers import ModelLearner
-from .base import Array, Solution
+from .base import Array, Job, Solution
 from .checks import resolve_device
 from .families import Resources
 from .holes import fit_with_holes
@@ -246,6 +247,33 @@ class VIDPDAG(ModelLearner):
         if is_trained(self.mechanism):
             return self._train(x, constraints)
         return self._integrate(x, constraints)
+
+    def _companions(self, job: Job) -> Any:
+        check_parameters(self)
+        if not is_trained(self.mechanism):
+            return None
+        return design_of(self), self.n_restarts, isinstance(self.init, str) and self.init
+
+    def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
+        if not is_trained(self.mechanism):
+            return super()._learn_together(jobs)
+        hypers = [hypers_of(job.learner) for job in jobs]
+        orders = [start_orders(*job) for job in jobs]
+        known = [order for order in orders if order is not None]
+        with ProgressBar(enabled=bool(self.verbose)) as bar:
+            replicas = fit_replicas(
+                torch.stack([job.x.float() for job, own in zip(jobs, hypers) for _ in own]),
+                [hyper for own in hypers for hyper in own],
+                design=design_of(self),
+                constraints=jobs[0].constraints,
+                orders=torch.cat(known) if known else None,
+                callbacks=[bar],
+            )
+        ends = list(accumulate(map(len, hypers), initial=0))
+        return [
+            job.learner._adopt(replicas.take(slice(*ends_)))
+            for job, ends_ in zip(jobs, pairwise(ends))
+        ]
 
     def _integrate(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         """Search with the evidence, then fit the posterior around what was found."""

@@ -96,6 +96,24 @@ class MLP(Mechanism):
         """Everything the networks give; (r, n, n) ``adjacency`` may hold weights."""
         return masked_mlp(x, adjacency, [*self.weights], [*self.biases], self.activation)
 
+    @torch.no_grad()
+    def slopes(self, x: Tensor, adjacency: Tensor) -> Tensor:  # (r, n, b), (r, n, n) -> (r, n, n)
+        r"""Mean absolute slopes :math:`E\,|\partial f_j / \partial x_i|` of the first outputs."""
+        activation = ACTIVATIONS[self.activation]
+        first, *later = self.weights
+        masked = first * adjacency.mT.unsqueeze(-2)  # (r, n, h, n)
+        layer = torch.einsum("rnhp,rpb->rnhb", masked, x) + self.biases[0]
+        outputs = []
+        for weight, bias in zip(later, self.biases[1:]):
+            outputs.append(activation.apply(layer))
+            layer = weight @ layer + bias
+        slope = torch.ones_like(layer[:, :, :1])  # from the last layer back to the first
+        for k, (weight, value) in enumerate(zip(reversed(later), reversed(outputs))):
+            weight = weight[:, :, :1] if k == 0 else weight
+            slope = activation.backward(weight.mT @ slope, value)
+        masked = masked if later else masked[:, :, :1]
+        return torch.einsum("rnhp,rnhb->rnpb", masked, slope).abs().mean(-1).mT
+
     def freeze(self, adjacency: Tensor) -> FrozenMLP:  # (n, n) bool
         weights = tuple(weight.detach()[:1].cpu() for weight in self.weights)
         biases = tuple(bias.detach()[:1].cpu() for bias in self.biases)

@@ -21,8 +21,8 @@ class Score(nn.Module, ABC):
     def adjacency(self) -> Tensor:  # (r, n, n)
         """Non-negative weights with gradients, zero where there is no edge."""
 
-    def edge_scores(self) -> Tensor:  # (r, n, n)
-        """What edges are ranked and chosen by."""
+    def edge_scores(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r, n, n)
+        """What edges are ranked and chosen by, in units that mean something."""
         return self.adjacency()
 
     @abstractmethod
