@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dpdag.learners.variational import Design, Hyper, Replicas, fit_replicas
+from dpdag.objectives import Objective
 from dpdag.training import Data, Epoch, ReplicaAdam, Schedule, train
 
 DESIGN = Design(max_epochs=6, batch_size=20, hidden_units=4, patience=None)
@@ -93,7 +94,7 @@ def test_best_state_is_kept_per_replica() -> None:
     assert outcome.epochs < 200
 
 
-class Quadratic(torch.nn.Module):
+class Quadratic(Objective):
     """Distance to the data, which turns into NaN for the first replica after some steps."""
 
     def __init__(self, healthy_steps: int) -> None:
@@ -101,18 +102,12 @@ class Quadratic(torch.nn.Module):
         self.centre = torch.nn.Parameter(torch.zeros(2, 1, 1))
         self.healthy_steps = healthy_steps
 
-    def draw_noise(self, steps: int, generators: list[torch.Generator]) -> None:
-        return None
-
     def loss(self, x: torch.Tensor, noise: None, step: int) -> dict[str, torch.Tensor]:
         self.healthy_steps -= 1
         total = (x - self.centre).square().mean((-2, -1))
         if self.healthy_steps < 0:
             total = total * torch.tensor([torch.nan, 1.0])
         return {"total": total}
-
-    def summary(self) -> dict[str, torch.Tensor]:
-        return {}
 
     def validation(self, x: torch.Tensor) -> torch.Tensor:
         return (x - self.centre.detach()).square().mean((-2, -1))

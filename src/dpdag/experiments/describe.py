@@ -109,7 +109,7 @@ def _posterior(learner: Any) -> dict[str, Any]:
 def _curves(learner: DAGLearner, values: Array) -> list[Curve]:  # (rows, n) without NaN
     """Partial dependence along every learned edge."""
     graph = learner.adjacency_ != 0
-    if not len(values) or not graph.any():
+    if not len(values) or not graph.any() or not hasattr(learner, "predict"):
         return []
     n = values.shape[1]
     background = _thinned(values, int(np.clip(PREDICTED // (N_GRID * n), 16, 64)))

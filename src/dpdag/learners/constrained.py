@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
@@ -29,7 +30,7 @@ from ..training import (
     train,
 )
 from .answers import ModelLearner
-from .base import DAGLearner, Job, Solution
+from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device
 from .networks import Networks, take_replicas
 
@@ -38,6 +39,9 @@ __all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
 Fit = Callable[[Tensor, Tensor], Any]  # of rows and a graph
 
 _POSITIVE = Range(0, closed="neither")
+
+
+CHECKED_STEPS = 30  # between two looks at the held-out rows
 
 
 class NotConvergedWarning(ConvergenceWarning):
@@ -97,10 +101,14 @@ class ConstrainedLearner(DAGLearner):
         penalty: c at the start of the augmented Lagrangian; λ starts at zero.
         max_epochs, batch_size: Passes over the rows at most, and rows per step; all rows where
             ``batch_size`` is None.
-        patience: Checks without improvement on held-out rows, every second epoch, after which a
+        patience: Checks without improvement on held-out rows, some 30 steps apart, after which a
             subproblem is taken for solved.
         improvement: What the loss must fall by to count as improved.
+        slowing: Factor on the learning rate with every subproblem: each is stiffer than the last.
         validation_fraction: Share of held-out rows.
+        standardise: False keeps the scales of the columns in proportion, as some of the originals
+            do. Where all noise has one variance, as in many simulations, they give the order away;
+            real units mean nothing of the kind.
         n_restarts: Fits from different starts, trained as one batch; the acyclic one of lowest
             held-out score is kept.
         knowledge: A :class:`~dpdag.Knowledge`; forbidden edges and tiers are honoured by all.
@@ -111,7 +119,7 @@ class ConstrainedLearner(DAGLearner):
         verbose: Show a progress bar in a terminal.
     """
 
-    learning_rate: float = 3e-3
+    learning_rate: float = 1e-2
     threshold: float = 0.3
     constraint: str = "exponential"
     tolerance: float = 1e-8
@@ -120,7 +128,9 @@ class ConstrainedLearner(DAGLearner):
     batch_size: int | None = 64
     patience: int = 5
     improvement: float = 1e-3
+    slowing: float = 0.7
     validation_fraction: float = 0.1
+    standardise: bool = True
     n_restarts: int = 1
     knowledge: Knowledge | None = None
     pns: Any = None
@@ -139,10 +149,20 @@ class ConstrainedLearner(DAGLearner):
         "batch_size": Range(1, integer=True, optional=True),
         "patience": Range(1, integer=True),
         "improvement": Range(0),
+        "slowing": Range(0, 1, closed="right"),
         "validation_fraction": Range(0, 1, closed="neither"),
         "n_restarts": Range(1, integer=True),
     }
     guarantees_required: ClassVar[bool] = False  # whether required edges are there by construction
+
+    def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
+        x = super()._standardise(values)
+        if self.standardise:
+            return x
+        common = np.full_like(self.scale_, np.sqrt(np.square(self.scale_).mean()))
+        x = x * torch.from_numpy(self.scale_ / common)
+        self.scale_ = common
+        return x
 
     @abstractmethod
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
@@ -165,11 +185,10 @@ class ConstrainedLearner(DAGLearner):
         seeds = [job.learner._seeds() for job in jobs]
         x = jobs[0].x[None] if len(jobs) == 1 else _repeated([job.x for job in jobs], seeds)
         found = self._minimise(x, [seed for own in seeds for seed in own], jobs[0].constraints)
-        ends = pairwise(accumulate(map(len, seeds), initial=0))
-        return [
-            job.learner._adopt(found.take(slice(*own)), job.constraints)
-            for job, own in zip(jobs, ends)
-        ]
+        solutions = []
+        for job, own in zip(jobs, pairwise(accumulate(map(len, seeds), initial=0))):
+            solutions.append(job.learner._adopt(found.take(slice(*own)), job.constraints))
+        return solutions
 
     def _seeds(self) -> list[int]:
         """One for every restart."""
@@ -204,6 +223,8 @@ class ConstrainedLearner(DAGLearner):
             penalty=self.penalty,
         ).to(device)
         data = split_rows(x, seeds, self.validation_fraction, device)
+        rows = data.train.shape[-1]
+        size = min(self.batch_size or rows, rows)
         with ProgressBar(enabled=bool(self.verbose)) as bar:
             outcome = train(
                 lagrangian,
@@ -211,9 +232,11 @@ class ConstrainedLearner(DAGLearner):
                 rates={name: self.learning_rate for name, _ in lagrangian.named_parameters()},
                 schedule=Schedule(
                     max_epochs=self.max_epochs,
-                    batch_size=self.batch_size or data.train.shape[-1],
+                    batch_size=size,
                     patience=self.patience,
+                    check_every=max(1, CHECKED_STEPS * size // rows),
                     improvement=self.improvement,
+                    slowing=self.slowing,
                     betas=self.betas,
                 ),
                 generators=[
@@ -240,7 +263,7 @@ class ConstrainedLearner(DAGLearner):
                 f"good state is kept, and {self.n_removed_} edges were removed to make the graph "
                 "acyclic. Raise 'max_epochs', or lower 'learning_rate' if the loss diverged.",
                 NotConvergedWarning,
-                stacklevel=5,
+                stacklevel=6,  # the caller of fit
             )
         functions = self._functions(take_replicas(found.score, slice(best, best + 1)))
         return Solution(weights, adjacency, functions, history=found.outcome.rows())

@@ -90,7 +90,7 @@ class DAGNF(ConstrainedLearner, DensityLearner):
     hidden_units: int = 16
     n_layers: int = 3
     l1: float = 0.01
-    threshold: float = 0.1
+    threshold: float = 0.05
     constraint: str = "polynomial"
 
     guarantees_required: ClassVar[bool] = True

@@ -21,8 +21,11 @@ from .answers import ModelLearner
 from .base import Solution
 from .checks import resolve_device
 from .families import INTEGRATED
+from .storage import record
 
 __all__ = ["ExactPosterior"]
+
+record(SubsetPosterior)
 
 
 class ExactPosterior(ModelLearner):

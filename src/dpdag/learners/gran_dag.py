@@ -55,6 +55,7 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
     n_layers: int = 3
     threshold: float = 0.3
     penalty: float = 1.0
+    slowing: float = 0.85
 
     betas: ClassVar[tuple[float, float]] = RMSPROP
     ranges: ClassVar[dict[str, Range]] = {

@@ -57,6 +57,8 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
     temperature: float = 0.2
     l1: float = 2e-3
     threshold: float = 0.5
+    learning_rate: float = 3e-3
+    slowing: float = 1.0
 
     guarantees_required: ClassVar[bool] = True
     ranges: ClassVar[dict[str, Range]] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..distributions.knowledge import Constraints
 from ..mechanisms import MLP, Linear
@@ -77,7 +77,9 @@ class NOTEARS(NetworkFunctions, ConstrainedLearner):
     def _mechanism(self, n: int, seeds: list[int]) -> MLP:
         generators = weight_generators(seeds)
         if self.mechanism == "linear":
-            return Linear(n, len(seeds), generators=generators)
+            lines = Linear(n, len(seeds), generators=generators)
+            nn.init.zeros_(lines.weights[0])  # so that no direction has a head start
+            return lines
         return MLP(
             n,
             len(seeds),

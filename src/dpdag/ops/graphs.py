@@ -112,6 +112,8 @@ def acyclic_part(
 ) -> Tensor:  # (n, n) bool
     r"""What is left when the weakest edge of all that lie on cycles is removed, again and again.
 
+    Of the removed edges, the strongest first, those come back that close no cycle any more.
+
     Arguments:
         weights: How strong each edge is.
         edges: The graph, possibly with cycles.
@@ -127,11 +129,15 @@ def acyclic_part(
     if keep is not None:
         edges |= keep
     reach = reachability(edges)
-    # The graph only shrinks: an edge that is on no cycle at its turn will never be on one.
-    candidates = removable.nonzero()
-    order = weights[removable].argsort(stable=True)
-    for i, j in candidates[order].tolist():
+    removed = []
+    # While the graph only shrinks, an edge that is on no cycle at its turn will never be on one.
+    for i, j in removable.nonzero()[weights[removable].argsort(stable=True)].tolist():
         if bool(reach[j, i]):
             edges[i, j] = False
+            removed.append((i, j))
+            reach = reachability(edges)
+    for i, j in reversed(removed):
+        if not bool(reach[j, i]):
+            edges[i, j] = True
             reach = reachability(edges)
     return edges

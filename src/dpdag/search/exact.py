@@ -7,6 +7,7 @@ the order is there with probability p on its own.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -78,6 +79,7 @@ def exact_posterior(
     return SubsetPosterior(table, limits.before)
 
 
+@dataclass(frozen=True, eq=False)
 class SubsetPosterior:
     r"""Sums and maxima over all orders and DAGs, from a score per child and parent set.
 
@@ -91,15 +93,25 @@ class SubsetPosterior:
         before: (n, n) order relations that must hold.
     """
 
-    def __init__(self, log_scores: Tensor, before: Tensor | None = None) -> None:
-        self.log_scores = log_scores
-        self.n_nodes = n = len(log_scores)
-        self._member = _members(n)  # (2ⁿ, n)
-        # Node v may follow the set U when it is not in it and all that must precede it are.
-        early = torch.zeros(2**n, n, dtype=torch.bool)
-        if before is not None:
-            early = ((~self._member).double() @ before.double()) > 0
-        self._blocked = (self._member | early).T  # (n, 2ⁿ)
+    log_scores: Tensor
+    before: Tensor | None = None
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes n."""
+        return len(self.log_scores)
+
+    @cached_property
+    def _member(self) -> Tensor:  # (2ⁿ, n)
+        return _members(self.n_nodes)
+
+    @cached_property
+    def _blocked(self) -> Tensor:  # (n, 2ⁿ)
+        """Whether v cannot follow the set U: it is in it, or what must precede it is not."""
+        early = torch.zeros_like(self._member)
+        if self.before is not None:
+            early = ((~self._member).double() @ self.before.double()) > 0
+        return (self._member | early).T
 
     @cached_property
     def _within(self) -> Tensor:  # (n, 2ⁿ)

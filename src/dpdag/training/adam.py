@@ -111,8 +111,12 @@ class ReplicaAdam:
 
     def freeze(self, stopped: Tensor) -> None:  # (*replicas) bool
         """Let some replicas stand still from now on."""
+        self.slow(stopped, 0.0)
+
+    def slow(self, which: Tensor, factor: float) -> None:  # (*replicas) bool
+        """Let some replicas take smaller steps from now on."""
         self.rates = [
-            rate.masked_fill(_aligned(stopped, parameter), 0.0)
+            torch.where(_aligned(which, parameter), rate * factor, rate)
             for rate, parameter in zip(self.rates, self.parameters)
         ]
         self._common = _common_rates(self.rates)

@@ -30,6 +30,7 @@ class Schedule:
         patience: Checks without improvement after which a replica is settled, which ends its
             training unless the objective has more for it; None never stops early.
         improvement: What a loss must fall by to count as improved.
+        slowing: Factor on the learning rates of a replica that is settled and goes on.
         check_every: Epochs between checks.
         betas: Decay of the optimiser's moments.
         checkpoint: Folder to save the state in, with ``checkpoint_every`` epochs between.
@@ -39,6 +40,7 @@ class Schedule:
     batch_size: int
     patience: int | None = 10
     improvement: float = 0.0
+    slowing: float = 1.0
     check_every: int = 2
     betas: tuple[float, float] = ADAM
     checkpoint: Path | None = None
@@ -164,7 +166,7 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
             state.restore(settled)
             done = objective.advance(settled)
             state.stop(done)
-            state.begin_anew(settled & ~done)
+            state.begin_anew(settled & ~done, slowing=schedule.slowing)
     state.history.append({**means, "validation": validation, **objective.summary()})
 
 

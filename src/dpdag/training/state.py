@@ -95,8 +95,11 @@ class TrainingState:
         for name, tensor in self.parameters.items():
             tensor.copy_(torch.where(like(which, tensor), self.best[name], tensor))
 
-    def begin_anew(self, which: Tensor) -> None:  # (r,) bool
+    def begin_anew(self, which: Tensor, *, slowing: float) -> None:  # (r,) bool
         """Forget how good some replicas were, as what they minimise has changed."""
+        if not bool(which.any()):
+            return
+        self.adam.slow(which, slowing)
         self.best_loss = self.best_loss.masked_fill(which, torch.inf)
         self.stale = self.stale.masked_fill(which, 0)
 
