@@ -12,7 +12,7 @@ import typer
 
 from .. import datasets
 from ..experiments import listed
-from ..learners import DAGLearner, load
+from ..learners import DAGLearner, ModelLearner, load
 from .matching import filled, matching, whole_numbers
 from .output import new_file
 from .table import Table, gaps
@@ -26,6 +26,7 @@ def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataF
     Arguments:
         do: Interventions, "name=value" each.
     """
+    _require_functions(learner)
     columns = _columns(learner)
     held = interventions(do, columns)
     rows = _frame(learner.sample(k, held, seed), learner)
@@ -39,6 +40,7 @@ def predicted(learner: DAGLearner, table: Table, *, std: bool = False) -> pd.Dat
     Arguments:
         std: Whether columns "name_std" follow, with the standard deviations of all numbers.
     """
+    _require_functions(learner)
     names = _names(learner)
     own = matching(table, names, learner.levels_ or {})
     if own.isna().any(axis=None):
@@ -69,6 +71,7 @@ def _spreads(spread: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
 
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
+    _require_functions(learner)
     levels = learner.levels_ or {}
     own = _as_fitted(matching(table, _names(learner), levels), learner)
     return filled(table.frame, _frame(learner.impute(own), learner), levels)
@@ -131,6 +134,15 @@ def write_graphs(learner: Any, k: int, seed: int, out: Path, *, overwrite: bool)
         names = np.array(_names(learner), dtype=np.str_)
         np.savez_compressed(partial, dags=learner.sample_dags(k, seed).astype(np.int8), names=names)
     typer.echo(f"{k} graphs in {out}")
+
+
+def _require_functions(learner: DAGLearner) -> None:
+    if not isinstance(learner, ModelLearner):
+        raise ValueError(
+            f"The model was fitted by {type(learner).__name__}, which has no functions from causes "
+            "to effects. Fit some on its graph: dpdag fit DATA --out OTHER --learner "
+            "GroundTruthDAG --set adjacency=MODEL."
+        )
 
 
 def _columns(learner: DAGLearner) -> dict[str, Any]:

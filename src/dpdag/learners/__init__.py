@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from .answers import ModelLearner
 from .base import DAGLearner, Solution
 from .cam import CAM
 from .constrained import NotConvergedWarning
@@ -32,6 +33,7 @@ __all__ = [
     "GraNDAG",
     "GroundTruthDAG",
     "MaskedDAG",
+    "ModelLearner",
     "NotConvergedWarning",
     "Solution",
     "SortRegress",
