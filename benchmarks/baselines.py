@@ -1,11 +1,14 @@
 """The baselines beside other implementations of the same methods, and beside the paper.
 
-    OMP_NUM_THREADS=1 python benchmarks/baselines.py run --jobs 2 --out runs.jsonl
-    python benchmarks/baselines.py table --ours runs.jsonl --peers baseline_peers.jsonl
+    OMP_NUM_THREADS=1 python benchmarks/baselines.py single --out single.jsonl
+    OMP_NUM_THREADS=1 python benchmarks/baselines.py batch --out batch.jsonl
+    python benchmarks/baselines.py table --single single.jsonl --batch batch.jsonl \\
+        --peers baseline_peers.jsonl
 
-``run`` fits every method on the files of the benchmark (folder DPDAG_DATA), a process per fit and
-a thread per process, and appends a line per fit; what is there already is skipped. The peers'
-file is made by ``baseline_peers.py`` in an environment of its own. ``table`` writes baselines.md.
+Data are the files of the benchmark (folder DPDAG_DATA). ``single`` fits one set at a time, one
+thread, for times beside those of ``baseline_peers.py``, which runs in an environment of its own;
+``batch`` fits all sets of one shape together, with a second fit on nine tenths of the rows for the
+error on the rest. What is in the files already is skipped.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,7 @@ from dpdag import (
     NotConvergedWarning,
     SortRegress,
     datasets,
+    fit_many,
     metrics,
 )
 
@@ -46,8 +50,6 @@ LEARNERS: dict[str, Callable[[], Any]] = {
     "DAG-NF": lambda: DAGNF(random_state=0),
     "NOTEARS-MLP": lambda: NOTEARS(mechanism="mlp", random_state=0),
     "NOTEARS": lambda: NOTEARS(random_state=0),
-    "GraN-DAG*": lambda: GraNDAG(random_state=0, pns="trees", prune=True),
-    "Masked-DAG*": lambda: MaskedDAG(random_state=0, pns="trees", prune=True),
     "sort by R²": lambda: SortRegress(by="r2"),
     "sort by variance": lambda: SortRegress(by="variance"),
     "random order": lambda: SortRegress(by="random", random_state=0),
@@ -64,39 +66,68 @@ PEERS = {
     "dagma DagmaNonlinear": "NOTEARS-MLP",
     "dagma DagmaLinear": "NOTEARS",
 }
+PEER_SETS = {"ER-10-10": 5, "Sachs": 1}
+PREDICTING = ("GraN-DAG", "Masked-DAG")
 AUCS = ("Un-AUC-PR", "Un-AUC-ROC", "Dir-AUC-PR", "Dir-AUC-ROC")
 TABLES = Path(__file__).parents[1].parent / "shared" / "paper" / "tables.json"
 
 
-def fit(job: tuple[str, str, int]) -> dict[str, Any]:
-    """One learner on one data set: ranking, graph, error on held-out rows, seconds and steps."""
-    name, kind, index = job
-    torch.set_num_threads(1)
-    data = datasets.load(kind, index, source="original")
-    train, validation, test = data.split(seed=0)
-    learner = LEARNERS[name]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConvergedWarning)
-        start = time.perf_counter()
-        learner.fit(data.X)
-        seconds = time.perf_counter() - start
-        found: dict[str, Any] = {
-            "method": name,
-            "dataset": kind,
-            "index": index,
-            "seconds": seconds,
-            "epochs": len(learner.history_),
-            "steps": len(learner.history_) * -(-round(0.9 * len(data.X)) // 64),
-            "converged": bool(getattr(learner, "converged_", True)),
-            "edges": int(learner.adjacency_.sum()),
-            "shd": int(metrics.shd(data.adjacency, learner.adjacency_)),
-            **metrics.edge_auc(learner.edge_scores_, data.adjacency),
-        }
-        if name in ("GraN-DAG", "Masked-DAG"):
-            known = np.concatenate([train, validation])
-            fitted = LEARNERS[name]().fit(known)
-            found["mse"] = float(np.square(fitted.predict(test) - test).mean())
-    return found
+def single(out: Path, names: list[str]) -> None:
+    """The peers' sets, one fit after the other."""
+    done = {(row["method"], row["dataset"], row["index"]) for row in rows(out)}
+    for kind, count in PEER_SETS.items():
+        for index, name in product(range(count), names):
+            if (name, kind, index) in done:
+                continue
+            data = datasets.load(kind, index, source="original")
+            learner = LEARNERS[name]()
+            start = time.perf_counter()
+            learner.fit(data.X)
+            seconds = time.perf_counter() - start
+            steps = len(learner.history_) * -(-round(0.9 * len(data.X)) // 64)
+            append(out, _judged(name, data, index, learner, seconds=seconds, steps=steps))
+
+
+def batch(out: Path, names: list[str], kinds: list[str]) -> None:
+    """All sets of all kinds; those of one shape train as one batch."""
+    done = {(row["method"], row["dataset"]) for row in rows(out)}
+    for name in names:
+        left = [kind for kind in kinds if (name, kind) not in done]
+        sets = [
+            (datasets.load(kind, k, source="original"), k)
+            for kind in left
+            for k in range(SETS[kind])
+        ]
+        fits = fit_many([data.X for data, _ in sets], estimator=LEARNERS[name]())
+        found = [_judged(name, data, k, fit.estimator) for (data, k), fit in zip(sets, fits)]
+        if name in PREDICTING:
+            parts = [data.split(seed=0) for data, _ in sets]
+            tables = [np.concatenate([part.train, part.validation]) for part in parts]
+            again = fit_many(tables, estimator=LEARNERS[name]())
+            for row, fit, part in zip(found, again, parts):
+                row["mse"] = float(np.square(fit.estimator.predict(part.test) - part.test).mean())
+        for row in found:
+            append(out, row)
+
+
+def _judged(name: str, data: Any, index: int, learner: Any, **more: float) -> dict[str, Any]:
+    return {
+        "method": name,
+        "dataset": data.name.split("[")[0],
+        "index": index,
+        "epochs": len(learner.history_),
+        "converged": bool(getattr(learner, "converged_", True)),
+        "edges": int(learner.adjacency_.sum()),
+        "shd": int(metrics.shd(data.adjacency, learner.adjacency_)),
+        **metrics.edge_auc(learner.edge_scores_, data.adjacency),
+        **more,
+    }
+
+
+def append(path: Path, row: dict[str, Any]) -> None:
+    with path.open("a") as file:
+        file.write(json.dumps(row) + "\n")
+    print(row["method"], row["dataset"], row["index"], row.get("seconds", ""), flush=True)
 
 
 def ground_truth(kind: str) -> list[float]:
@@ -109,18 +140,6 @@ def ground_truth(kind: str) -> list[float]:
         model.fit(np.concatenate([train, validation]))
         errors.append(float(np.square(model.predict(test) - test).mean()))
     return errors
-
-
-def run(out: Path, jobs: int, kinds: list[str], names: list[str]) -> None:
-    """Fit what is not in ``out`` yet."""
-    done = {(row["method"], row["dataset"], row["index"]) for row in rows(out)}
-    wanted = [(n, k, i) for k in kinds for i in range(SETS[k]) for n in names]
-    left = [job for job in wanted if job not in done]
-    with ProcessPoolExecutor(jobs) as pool, out.open("a") as file:
-        for found in pool.map(fit, left):
-            file.write(json.dumps(found) + "\n")
-            file.flush()
-            print(found["method"], found["dataset"], found["index"], f"{found['seconds']:.1f} s")
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -143,8 +162,8 @@ def peer_table(ours: pd.DataFrame, peers: list[dict[str, Any]]) -> Iterator[str]
     yield "| | data | Un-AUC-PR | Un-AUC-ROC | Dir-AUC-PR | Dir-AUC-ROC | seconds | ms a step |"
     yield "|---|---|---|---|---|---|---|---|"
     table = pd.DataFrame([_scored(row) for row in peers])
-    for kind, count in (("ER-10-10", 5), ("Sachs", 1)):
-        mine = ours[(ours.dataset == kind) & (ours["index"] < count)]
+    for kind in PEER_SETS:
+        mine = ours[ours.dataset == kind]
         theirs = table[table.dataset == kind]
         for method in dict.fromkeys(PEERS.values()):
             own = mine[mine.method == method]
@@ -199,23 +218,29 @@ def error_table(ours: pd.DataFrame, paper: dict[str, Any]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["single", "batch", "table"])
     parser.add_argument("--out", type=Path, default=Path("runs.jsonl"))
-    parser.add_argument("--ours", type=Path, default=Path("runs.jsonl"))
+    parser.add_argument("--single", type=Path, default=Path("single.jsonl"))
+    parser.add_argument("--batch", type=Path, default=Path("batch.jsonl"))
     parser.add_argument("--peers", type=Path, default=Path("baseline_peers.jsonl"))
     parser.add_argument("--paper", type=Path, default=TABLES)
-    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--datasets", nargs="+", default=list(SETS))
     parser.add_argument("--learners", nargs="+", default=list(LEARNERS))
     asked = parser.parse_args()
-    if asked.what == "run":
-        run(asked.out, asked.jobs, asked.datasets, asked.learners)
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore", NotConvergedWarning)
+    if asked.what == "single":
+        single(asked.out, [name for name in asked.learners if name in PEERS.values()])
         return
-    ours, paper = pd.DataFrame(rows(asked.ours)), json.loads(asked.paper.read_text())
+    if asked.what == "batch":
+        batch(asked.out, asked.learners, asked.datasets)
+        return
+    ours, paper = pd.DataFrame(rows(asked.batch)), json.loads(asked.paper.read_text())
+    alone = pd.DataFrame(rows(asked.single))
     machine = f"{platform.machine()}, {os.cpu_count()} cores, torch {torch.__version__}"
     print(f"<!-- tables: {machine} -->\n")
     for title, lines in (
-        ("Beside other implementations", peer_table(ours, list(rows(asked.peers)))),
+        ("Beside other implementations", peer_table(alone, list(rows(asked.peers)))),
         ("Beside the paper", paper_table(ours, paper)),
         ("Functions", error_table(ours, paper)),
     ):

@@ -340,9 +340,38 @@ def test_a_report_is_written_again_from_the_record(dpdag, folder):
     assert (folder / "new" / "copy.html").read_bytes() == page
 
 
+def test_a_graph_can_be_learned_by_one_method_and_fitted_by_another(dpdag, folder):
+    quickly = ("--set", "max_epochs=4", "--learner")
+    result = dpdag(folder, "fit", "Sachs", "--out", "run", *quickly, "daggnn")
+    assert result.status == 0
+    assert "warning: DAGGNN did not converge: h is" in result.stderr
+    assert "DAGGNN" in (folder / "run" / "report.html").read_text(encoding="utf-8")
+    for command in (("predict", "run", "Sachs"), ("impute", "run", "Sachs")):
+        result = dpdag(folder, *command, "--out", "p.csv")
+        assert result.status == 2
+        assert "no functions" in result.stderr
+        assert "--learner GroundTruthDAG --set adjacency=MODEL" in result.stderr
+        assert not (folder / "p.csv").exists()
+    assert (
+        "no functions" in dpdag(folder, "sample", "run", "--do", "PKC=9", "--out", "p.csv").stderr
+    )
+    edges = "source,target\nPKC,Raf\nRaf,Mek\n"
+    (folder / "edited.csv").write_text(edges)
+    known = ("--set", "adjacency=edited.csv")
+    result = dpdag(folder, "fit", "Sachs", "--out", "own", *known, *quickly, "GroundTruthDAG")
+    assert result.status == 0
+    assert set(load(folder / "own").graph_.edges) == {("PKC", "Raf"), ("Raf", "Mek")}
+    assert dpdag(folder, "predict", "own", "Sachs", "--out", "p.csv").status == 0
+    result = dpdag(folder, "fit", "Sachs", "--out", "none", *quickly, "GroundTruthDAG")
+    assert (result.status, (folder / "none").exists()) == (2, False)
+    assert "'adjacency' must be given" in result.stderr
+
+
 def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
     assert "Sachs" in dpdag(folder, "list", "datasets").stdout
-    assert {"CAM", "VIDPDAG"} <= set(json.loads(dpdag(folder, "list", "learners", "--json").stdout))
+    known = set(json.loads(dpdag(folder, "list", "learners", "--json").stdout))
+    assert known >= {"CAM", "VIDPDAG", "GraNDAG", "MaskedDAG", "DAGGNN", "DAGNF", "NOTEARS"}
+    assert known >= {"GroundTruthDAG", "SortRegress", "Correlation", "ExactPosterior"}
     assert dpdag(folder, "list", "experiments").status == 0
     assert dpdag(folder, "list", "learner").status == 2
 
