@@ -1,5 +1,6 @@
 """What importing the package costs and offers."""
 
+import os
 import subprocess
 import sys
 
@@ -26,3 +27,16 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("own", "expected"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_wait_passively_unless_the_caller_says_otherwise(own, expected) -> None:
+    others = {key: value for key, value in os.environ.items() if key != "OMP_WAIT_POLICY"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import os, dpdag; print(os.environ['OMP_WAIT_POLICY'])"],
+        env=others if own is None else {**others, "OMP_WAIT_POLICY": own},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert done.stdout.strip() == expected
