@@ -78,10 +78,6 @@ def gran_dag(X: np.ndarray) -> Learner:
     class Kept(GraNDAG):
         """Keeps the weights of which `_to_dag` makes a 0/1 graph."""
 
-        def __init__(self, **kwargs: Any) -> None:
-            super().__init__(**kwargs)
-            self.arguments = defaults(GraNDAG.__init__, **kwargs)
-
         def _to_dag(self, train_data: Any) -> Any:
             jacobian = compute_jacobian_avg(self.model, train_data, train_data.n_samples)
             self.weights = jacobian.t().detach().numpy()
@@ -94,7 +90,7 @@ def gran_dag(X: np.ndarray) -> Learner:
         lambda _: Answer(
             learner.weights, learner.causal_matrix, {"path_weights": learner.paths.tolist()}
         ),
-        learner.arguments,
+        settings(learner),
         "no neighbour selection, no pruning; weights: mean absolute Jacobian of log-likelihoods, "
         "after the clamping of edges during training",
     )
@@ -176,11 +172,10 @@ def dagma_linear(X: np.ndarray) -> Learner:
     learner = DagmaLinear(loss_type="l2")
     chosen = defaults(learner.fit)
     threshold = chosen["w_threshold"]
-    kept = {**chosen, "s": list(chosen["s"])}  # `fit` changes the list that it is given
     return Learner(
         lambda: learner.fit(X, **{**chosen, "w_threshold": 0.0}),
         lambda W: Answer(W, np.abs(W) >= threshold),
-        {"loss_type": "l2", **kept},
+        {"loss_type": "l2", **chosen, "s": list(chosen["s"])},  # `fit` changes its own list
         "weights: coefficients",
     )
 

@@ -124,7 +124,7 @@ class ConstrainedLearner(DAGLearner):
     constraint: str = "exponential"
     tolerance: float = 1e-8
     penalty: float = 1e-3
-    max_epochs: int = 2000
+    max_epochs: int = 5000
     batch_size: int | None = 64
     patience: int = 5
     improvement: float = 1e-3

@@ -30,8 +30,10 @@ class DAGGNN(ConstrainedLearner, DensityLearner):
     .. math:: Z = (I - A^T)\, f_1(x), \qquad \hat x = f_2\big((I - A^T)^{-1} Z\big), \qquad
         \min_{A, f}\; \tfrac{1}{2b} \big(\|x - \hat x\|^2 + \|Z\|^2\big), \qquad h(A \circ A) = 0
 
-    with small networks f₁ and f₂ that all nodes share. Variances are one, so that the bound needs
-    no samples of Z. It reconstructs a value from itself too and so has no functions of parents.
+    with small networks f₁ and f₂ that all nodes share. As in the authors' code, the bound is taken
+    at the mean of Z, without its noise; the networks can then make Z small at no cost, one reason
+    why the method says little about directions. A value is rebuilt from itself too, so that there
+    are no functions of parents.
 
     Arguments:
         hidden_units: Width of encoder and decoder.
