@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -90,6 +91,8 @@ def own_process() -> Callable[..., subprocess.Popen]:
             [*command, *map(str, arguments)],
             env={**ENVIRONMENT, **(extra or {})},
             cwd=cwd,
+            # A test run in the background ignores Ctrl-C, and its children would inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

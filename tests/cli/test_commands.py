@@ -446,7 +446,7 @@ def test_an_interrupted_training_leaves_nothing(own_process, folder):
         assert process.poll() is None
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate()
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert err == "dpdag: Stopped; nothing was written.\n"
     assert [path.name for path in folder.iterdir()] == ["saved"]
@@ -459,7 +459,7 @@ def test_an_interrupted_fit_leaves_nothing(own_process, folder, number, status):
         assert process.poll() is None
         time.sleep(0.05)
     os.kill(process.pid, number)
-    _, err = process.communicate()
+    _, err = process.communicate(timeout=60)
     assert process.returncode == status
     assert "Traceback" not in err
     said = "dpdag: Stopped; nothing was written.\n"
