@@ -181,3 +181,12 @@ def test_models_and_their_data_are_checked(dpdag, folder):
     ):
         assert_refused(dpdag(folder, *arguments), *words)
     assert sorted(folder.rglob("*")) == before
+
+
+def test_a_training_that_explodes_at_once_ends_in_one_line(dpdag, folder):
+    rate = ("--set", "learning_rate=300", "--set", "max_epochs=3")
+    result = dpdag(folder, "fit", "Sachs", "--out", "run", "--learner", "GraNDAG", *rate)
+    assert result.status == 2
+    assert result.stderr.endswith("lower 'learning_rate' or check the scale of the data.\n")
+    assert "Traceback" not in result.stderr
+    assert not list(folder.iterdir())

@@ -18,6 +18,7 @@ from dpdag import (
     SortRegress,
     fit_many,
 )
+from dpdag.learners import dag_gnn
 from dpdag.metrics import edge_auc, shd
 
 BRIEFLY = {"max_epochs": 2, "random_state": 0}
@@ -102,7 +103,7 @@ def test_restarts_are_one_batch_and_the_best_is_kept() -> None:
 
 
 def test_a_fit_that_ends_early_says_so_and_still_gives_a_dag() -> None:
-    with pytest.warns(NotConvergedWarning, match=r"h is .* after 2 epochs.*Raise 'max_epochs'"):
+    with pytest.warns(NotConvergedWarning, match=r"in 2 epochs: h is .*Raise 'max_epochs'"):
         model = MaskedDAG(threshold=0.0, **BRIEFLY).fit(curved())
     assert not model.converged_
     assert model.n_removed_ == 3  # of six possible edges, half
@@ -114,6 +115,22 @@ def test_a_fit_that_diverges_keeps_its_last_good_state() -> None:
         model = NOTEARS(learning_rate=3.0, max_epochs=60, random_state=0).fit(curved())
     assert np.isfinite(model.edge_scores_).all()
     assert nx.is_directed_acyclic_graph(model.graph_)
+
+
+def test_a_diverged_fit_is_not_called_converged_though_it_began_without_edges(monkeypatch) -> None:
+    forward, calls = dag_gnn._Score.forward, iter(range(10**6))
+
+    def diverging(self, x, noise):
+        return forward(self, x, noise) * (1.0 if next(calls) < 60 else np.nan)
+
+    monkeypatch.setattr(dag_gnn._Score, "forward", diverging)
+    with pytest.warns() as caught:
+        model = DAGGNN(max_epochs=200, random_state=0).fit(curved())
+    said = [str(warning.message) for warning in caught if warning.category is NotConvergedWarning]
+    assert len(said) == 1
+    assert "the loss became infinite. Its last good state is kept" in said[0]
+    assert not model.converged_
+    assert np.isfinite(model.edge_scores_).all()
 
 
 def test_networks_of_a_given_graph_predict_as_well_as_its_noise_allows() -> None:

@@ -57,6 +57,10 @@ def common(
     """Causal graphs from data, with honest uncertainty."""
 
 
+# A loss that was never finite is an error of arithmetic.
+EXPECTED = (ValueError, OSError, ImportError, MemoryError, ArithmeticError, SafetensorError)
+
+
 def main() -> NoReturn:
     """Run a command: 0 when done, 2 and one line on bad input, 130 when interrupted.
 
@@ -74,7 +78,7 @@ def main() -> NoReturn:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
             _leave(STOPPED, INTERRUPTED)
         raise
-    except (ValueError, OSError, ImportError, MemoryError, SafetensorError) as error:
+    except EXPECTED as error:
         if os.environ.get("DPDAG_TRACEBACK"):
             raise
         _leave(_line(error), BAD_INPUT)

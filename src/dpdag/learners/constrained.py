@@ -249,24 +249,38 @@ class ConstrainedLearner(DAGLearner):
 
     def _adopt(self, found: Minimum, constraints: Constraints) -> Solution:
         """Make the best of trained replicas, already on the CPU, this learner's own."""
-        self.converged_ = bool((found.h <= self.tolerance).any())
-        acyclic = found.h <= found.h.min().clamp_min(self.tolerance)
-        best = int(found.loss.masked_fill(~acyclic, torch.inf).argmin())
+        there = found.outcome.settled & (found.h <= self.tolerance)
+        # Without any that is there, the nearest of those that did not diverge.
+        near = found.h.masked_fill(found.outcome.diverged, torch.inf)
+        eligible = there if bool(there.any()) else near <= near.min()
+        best = int(found.loss.masked_fill(~eligible, torch.inf).argmin())
+        self.converged_ = bool(there[best])
         weights = found.weights[best].double()
         candidates = (weights > self.threshold) & constraints.allowed
         adjacency = acyclic_part(weights, candidates, keep=constraints.required)
         self.n_removed_ = int((candidates & ~adjacency).sum())
         if not self.converged_:
             warnings.warn(
-                f"{type(self).__name__} did not converge: h is {float(found.h[best]):.1e} after "
-                f"{found.outcome.epochs} epochs, above 'tolerance' {self.tolerance:.0e}. Its last "
-                f"good state is kept, and {self.n_removed_} edges were removed to make the graph "
-                "acyclic. Raise 'max_epochs', or lower 'learning_rate' if the loss diverged.",
+                f"{type(self).__name__} did not converge in {found.outcome.epochs} epochs: "
+                f"{self._reason(found, best)}. Its last good state is kept, and {self.n_removed_} "
+                "edges were removed to make the graph acyclic. Raise 'max_epochs', or lower "
+                "'learning_rate' if the loss diverged.",
                 NotConvergedWarning,
                 stacklevel=6,  # the caller of fit
             )
         functions = self._functions(take_replicas(found.score, slice(best, best + 1)))
         return Solution(weights, adjacency, functions, history=found.outcome.rows())
+
+    def _reason(self, found: Minimum, replica: int) -> str:
+        """Why a replica is not where it should be."""
+        if bool(found.outcome.diverged[replica]):
+            return "the loss became infinite"
+        h = float(found.h[replica])
+        return f"h is {h:.1e}, " + (
+            f"above 'tolerance' {self.tolerance:.0e}"
+            if h > self.tolerance
+            else "but the loss still fell"
+        )
 
 
 def _repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  # -> (r, rows, n)

@@ -64,11 +64,14 @@ class Outcome(NamedTuple):
     history: list[dict[str, Tensor]]
     epochs: int
     interrupted: bool
+    settled: Tensor  # (r,) whether training ended by itself, and not because it diverged
+    diverged: Tensor  # (r,)
 
     def take(self, which: slice) -> Outcome:
         """That of some of the replicas, on the CPU."""
         history = [{name: v[which].cpu() for name, v in row.items()} for row in self.history]
-        return self._replace(validation=self.validation[which].cpu(), history=history)
+        ends = {name: getattr(self, name)[which].cpu() for name in ("settled", "diverged")}
+        return self._replace(validation=self.validation[which].cpu(), history=history, **ends)
 
     def rows(self) -> list[dict[str, Any]]:
         """The history as a table: one row per epoch and replica."""
@@ -127,7 +130,14 @@ def train(
     except KeyboardInterrupt:
         interrupted = True
     _finish(objective, data, state, early=schedule.patience is not None)
-    return Outcome(state.best_loss, state.history, state.epoch, interrupted)
+    return Outcome(
+        state.best_loss,
+        state.history,
+        state.epoch,
+        interrupted,
+        settled=state.stopped & ~state.diverged,
+        diverged=state.diverged,
+    )
 
 
 def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule: Schedule) -> None:
@@ -154,6 +164,7 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
     broken = ~means["total"].isfinite() & ~state.stopped
     if bool(broken.any()):
         _explain(broken, state.epoch)
+        state.diverged = state.diverged | broken
         state.stop(broken)
     validation = torch.full_like(means["total"], torch.nan)
     if state.epoch % schedule.check_every == 0:

@@ -42,32 +42,34 @@ class _Shown:
 
 
 class ProgressBar(_Shown):
-    """Shows epochs, loss, expected number of edges and time left."""
+    """Shows epochs, loss, what else an objective has to show, and time left."""
 
     def __init__(self, *, enabled: bool = True) -> None:
         self._progress = Progress(
             TextColumn("[bold]{task.description}"),
             BarColumn(),
             TextColumn("epoch {task.completed}/{task.total}"),
-            TextColumn("loss {task.fields[loss]}  edges {task.fields[edges]}"),
+            TextColumn("{task.fields[values]}"),
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._progress.add_task("fit", total=1, loss="–", edges="–")
+        self._task = self._progress.add_task("fit", total=1, values="")
         super().__init__(self._progress, enabled=enabled)
 
     def __call__(self, epoch: Epoch) -> None:
         if not self._enabled:
             return
-        loss = float(epoch.values["total"].mean())
-        edges = float(epoch.values["edges"].mean()) if "edges" in epoch.values else float("nan")
+        shown = {"total": ("loss", ".4f"), "edges": ("edges", ".1f"), "h": ("h", ".1e")}
         self._progress.update(
             self._task,
             completed=epoch.number,
             total=epoch.of,
-            loss=f"{loss:.4f}",
-            edges=f"{edges:.1f}",
+            values="  ".join(
+                f"{word} {float(epoch.values[name].double().mean()):{digits}}"
+                for name, (word, digits) in shown.items()
+                if name in epoch.values
+            ),
         )
 
 

@@ -30,7 +30,8 @@ class TrainingState:
         best: A copy of the parameters at each replica's best validation loss.
         best_loss: (r,) that loss.
         stale: (r,) checks since it last improved.
-        stopped: (r,) replicas that train no more.
+        stopped: (r,) replicas that train no more, and ``diverged``: those of them whose loss became
+            infinite.
         epoch: Epochs finished.
         history: Rows of (r,) tensors, one per epoch.
     """
@@ -42,6 +43,7 @@ class TrainingState:
     best_loss: Tensor
     stale: Tensor
     stopped: Tensor
+    diverged: Tensor
     epoch: int = 0
     history: list[dict[str, Tensor]] = field(default_factory=list)
 
@@ -59,6 +61,7 @@ class TrainingState:
             best_loss=torch.full((r,), torch.inf, device=device),
             stale=torch.zeros(r, dtype=torch.long, device=device),
             stopped=torch.zeros(r, dtype=torch.bool, device=device),
+            diverged=torch.zeros(r, dtype=torch.bool, device=device),
         )
 
     def keep_best(
