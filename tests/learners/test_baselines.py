@@ -213,3 +213,16 @@ def test_sorting_respects_tiers() -> None:
         known = Knowledge(tiers=[[5], [0, 1, 2, 3, 4]])
         order = SortRegress(by=by, knowledge=known, random_state=0).fit(x).causal_order_
         assert order[0] == 5
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::dpdag.NotConvergedWarning")
+@pytest.mark.parametrize(
+    "learner", [GraNDAG(), MaskedDAG(), NOTEARS(), NOTEARS(mechanism="mlp"), DAGGNN(), DAGNF()]
+)
+def test_fits_on_a_gpu_end_on_the_cpu(learner) -> None:
+    learner = clone(learner).set_params(max_epochs=6, n_restarts=2, random_state=0, device="cuda")
+    model = learner.fit(curved(200))
+    assert nx.is_directed_acyclic_graph(model.graph_)
+    assert np.isfinite(model.edge_scores_).all()
+    assert np.isfinite(model.score(curved(200)))
