@@ -18,7 +18,7 @@ from ..registry import Registry
 from .checks import Range
 from .constrained import ConstrainedLearner
 from .density import DensityLearner
-from .networks import weight_generators
+from .networks import stacked
 from .storage import record
 
 __all__ = ["DAGNF", "NORMALISERS"]
@@ -102,14 +102,8 @@ class DAGNF(ConstrainedLearner, DensityLearner):
     }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        conditioners = MLP(
-            n,
-            len(seeds),
-            hidden_units=self.hidden_units,
-            n_layers=self.n_layers,
-            n_outputs=NORMALISERS[self.normaliser].n_parameters,
-            generators=weight_generators(seeds),
-        )
+        outputs = NORMALISERS[self.normaliser].n_parameters
+        conditioners = stacked(self, n, seeds, n_outputs=outputs)
         return _Score(conditioners, constraints, len(seeds), normaliser=self.normaliser, l1=self.l1)
 
     def _functions(self, score: Any) -> Any:

@@ -15,7 +15,7 @@ from ..objectives.score import Score
 from ..training import RMSPROP
 from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
-from .networks import weight_generators
+from .networks import stacked
 
 __all__ = ["GraNDAG"]
 
@@ -65,14 +65,7 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
     }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        networks = MLP(
-            n,
-            len(seeds),
-            hidden_units=self.hidden_units,
-            n_layers=self.n_layers,
-            generators=weight_generators(seeds),
-        )
-        return _Score(networks, constraints.allowed, n_replicas=len(seeds))
+        return _Score(stacked(self, n, seeds), constraints.allowed, n_replicas=len(seeds))
 
 
 class _Score(Score):

@@ -16,7 +16,7 @@ from ..objectives.score import Score
 from ..ops.noise import to_logistic
 from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
-from .networks import weight_generators
+from .networks import stacked
 
 __all__ = ["MaskedDAG"]
 
@@ -70,13 +70,7 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
     }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        networks = MLP(
-            n,
-            len(seeds),
-            hidden_units=self.hidden_units,
-            n_layers=self.n_layers,
-            generators=weight_generators(seeds),
-        )
+        networks = stacked(self, n, seeds)
         return _Score(networks, constraints, len(seeds), temperature=self.temperature, l1=self.l1)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from ..mechanisms import MECHANISMS, Mechanism
+from ..mechanisms import MECHANISMS, MLP, Mechanism
 from ..objectives import LIKELIHOODS, FixedGraph
 from ..seeding import derive_seed
 from ..training import Schedule, split_rows, train
 
-__all__ = ["Networks", "take_replicas", "weight_generators"]
+__all__ = ["Networks", "stacked", "take_replicas", "weight_generators"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,18 @@ class Networks:
             n_layers=self.n_layers,
             generators=weight_generators([self.seed]),
         )
+
+
+def stacked(learner: Any, n_nodes: int, seeds: list[int], **more: Any) -> MLP:
+    """Untrained networks of a learner's width and depth, one set per seed."""
+    return MLP(
+        n_nodes,
+        len(seeds),
+        hidden_units=learner.hidden_units,
+        n_layers=learner.n_layers,
+        generators=weight_generators(seeds),
+        **more,
+    )
 
 
 def weight_generators(seeds: list[int]) -> list[torch.Generator]:
