@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from sklearn.base import clone
 
 from dpdag import (
@@ -216,6 +217,7 @@ def test_sorting_respects_tiers() -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.filterwarnings("ignore::dpdag.NotConvergedWarning")
 @pytest.mark.parametrize(
     "learner", [GraNDAG(), MaskedDAG(), NOTEARS(), NOTEARS(mechanism="mlp"), DAGGNN(), DAGNF()]
