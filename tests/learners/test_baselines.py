@@ -11,6 +11,7 @@ from dpdag import (
     DAGGNN,
     DAGNF,
     NOTEARS,
+    VIDPDAG,
     GraNDAG,
     GroundTruthDAG,
     Knowledge,
@@ -95,6 +96,13 @@ def test_fits_side_by_side_equal_fits_alone(learner) -> None:
         np.testing.assert_allclose(
             fit.estimator.edge_scores_, alone.edge_scores_, atol=1e-4, rtol=1e-3
         )
+
+
+def test_many_fits_take_what_a_fit_takes() -> None:
+    gaps = curved(100)
+    gaps.loc[:4, "a"] = np.nan
+    (fit,) = fit_many([gaps], estimator=VIDPDAG(mechanism="linear", missing="impute"))
+    assert fit.estimator.adjacency_.shape == (3, 3)
 
 
 def test_restarts_are_one_batch_and_the_best_is_kept() -> None:

@@ -108,12 +108,12 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         x = self._standardise(self._validate(X, reset=True))
         return Job(self, x, self._select(x, self._constraints()))
 
-    def _companions(self, job: Job) -> Any:
+    def _companions(self) -> Any:
         """What fits on data of one shape must share to train as one batch; None: each is alone."""
 
     def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
-        """What :meth:`_learn` of each would find."""
-        return [one._learn(x, constraints) for one, x, constraints in jobs]
+        """What :meth:`_learn` of each would find, for learners that have companions."""
+        raise NotImplementedError
 
     @property
     def graph_(self) -> nx.DiGraph[Any]:

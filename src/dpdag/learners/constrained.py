@@ -175,7 +175,7 @@ class ConstrainedLearner(DAGLearner):
     def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
         return self._learn_together([Job(self, x, constraints)])[0]
 
-    def _companions(self, job: Job) -> Any:
+    def _companions(self) -> Any:
         params = self.get_params(deep=False)
         own = {name: params[name] for name in params if name not in ("random_state", "verbose")}
         return type(self), repr(own)
@@ -292,13 +292,8 @@ class NetworkFunctions(ModelLearner):
 
     def _functions(self: Any, score: Any) -> Fit:
         def fit(x: Tensor, adjacency: Tensor) -> Mechanisms:
-            networks = Networks(
-                learning_rate=self.learning_rate,
-                batch_size=self.batch_size or len(x),
-                validation_fraction=self.validation_fraction,
-                seed=self._seeds()[0],
-                device=resolve_device(self.device),
-            )
+            size = self.batch_size or len(x)
+            networks = Networks.of(self, max_epochs=200, patience=10, batch_size=size)
             return networks.train(x, adjacency, start=score.mechanism).freeze(adjacency)
 
         return fit

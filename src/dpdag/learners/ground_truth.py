@@ -19,10 +19,9 @@ from ..objectives import LIKELIHOODS
 from ..ops.named_graphs import align_graph
 from ..registry import suggest
 from ..scm import Mechanisms, fit_linear
-from ..seeding import base_seed, derive_seed
 from .answers import ModelLearner
 from .base import Solution
-from .checks import Range, check_ranges, resolve_device
+from .checks import Range, check_ranges
 from .families import INTEGRATED
 from .networks import Networks
 
@@ -116,20 +115,7 @@ class GroundTruthDAG(ModelLearner):
             return fit_linear(x, adjacency)
         if self.mechanism in INTEGRATED:
             return INTEGRATED[self.mechanism].fit(x, adjacency, None)
-        networks = Networks(
-            mechanism=self.mechanism,
-            hidden_units=self.hidden_units,
-            n_layers=self.n_layers,
-            likelihood=self.likelihood,
-            learning_rate=self.learning_rate,
-            max_epochs=self.max_epochs,
-            batch_size=self.batch_size,
-            patience=self.patience,
-            validation_fraction=self.validation_fraction,
-            device=resolve_device(self.device),
-            seed=derive_seed(base_seed(self.random_state), "restart", 0),
-        )
-        return networks.train(x, adjacency).freeze(adjacency)
+        return Networks.of(self).train(x, adjacency).freeze(adjacency)
 
 
 def read_dag(graph: Any, names: Sequence[Any]) -> Tensor:  # -> (n, n) bool

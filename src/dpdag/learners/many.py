@@ -69,9 +69,12 @@ def fit_many(
         settings = dict(zip(grid, values))
         one = clone(template).set_params(random_state=seed, **settings)
         fits.append(Fit(index, seed, settings, one))
+        key = one._companions()
+        if key is None:  # nothing to train side by side
+            one.fit(X)
+            continue
         job = one._prepare(X)
-        key = one._companions(job)
-        batches[id(one) if key is None else (key, job.x.shape, *job.constraints.key)].append(job)
+        batches[key, job.x.shape, *job.constraints.key].append(job)
     for jobs in batches.values():
         solutions = jobs[0].learner._learn_together(jobs)
         for (one, x, constraints), solution in zip(jobs, solutions):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import torch
@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from ..mechanisms import MECHANISMS, MLP, Mechanism
 from ..objectives import LIKELIHOODS, FixedGraph
-from ..seeding import derive_seed
+from ..seeding import base_seed, derive_seed
 from ..training import Schedule, split_rows, train
+from .checks import resolve_device
 
 __all__ = ["Networks", "stacked", "take_replicas", "weight_generators"]
 
@@ -37,6 +38,14 @@ class Networks:
     validation_fraction: float = 0.1
     device: str = "cpu"
     seed: int = 0
+
+    @classmethod
+    def of(cls, learner: Any, **own: Any) -> Networks:
+        """With the settings of a learner that have the same names, and ``own`` instead."""
+        same = {f.name: getattr(learner, f.name) for f in fields(cls) if hasattr(learner, f.name)}
+        same["device"] = resolve_device(learner.device)
+        same["seed"] = derive_seed(base_seed(learner.random_state), "restart", 0)
+        return cls(**{**same, **own})
 
     def train(
         self,

@@ -10,10 +10,9 @@ from torch import Tensor
 from ..distributions import Constraints
 from ..seeding import base_seed, derive_seed
 from .checks import resolve_device
-from .networks import Networks
 from .variational import Design, Hyper, search_orders
 
-__all__ = ["design_of", "hypers_of", "networks_of", "start_orders"]
+__all__ = ["design_of", "hypers_of", "start_orders"]
 
 
 def hypers_of(learner: Any) -> list[Hyper]:
@@ -48,24 +47,6 @@ def design_of(learner: Any) -> Design:
         patience=learner.patience,
         validation_fraction=learner.validation_fraction,
         device=resolve_device(learner.device),
-    )
-
-
-def networks_of(learner: Any) -> Networks:
-    """How its networks are trained on a graph that has been found."""
-    design, hyper = design_of(learner), hypers_of(learner)[0]
-    return Networks(
-        mechanism=design.mechanism,
-        hidden_units=design.hidden_units,
-        n_layers=design.n_layers,
-        likelihood=design.likelihood,
-        learning_rate=hyper.learning_rate,
-        max_epochs=design.max_epochs,
-        batch_size=design.batch_size,
-        patience=design.patience,
-        validation_fraction=design.validation_fraction,
-        device=design.device,
-        seed=hyper.seed,
     )
 
 

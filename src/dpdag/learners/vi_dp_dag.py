@@ -24,9 +24,9 @@ from .base import Array, Job, Solution
 from .checks import resolve_device
 from .families import Resources
 from .holes import fit_with_holes
-from .networks import take_replicas
+from .networks import Networks, take_replicas
 from .parameters import check_parameters, is_trained
-from .settings import design_of, hypers_of, networks_of, start_orders
+from .settings import design_of, hypers_of, start_orders
 from .solver import Plan, integrate
 from .validation import warn_of_ids
 from .variational import Replicas, fit_replicas, posterior
@@ -248,15 +248,13 @@ class VIDPDAG(ModelLearner):
             return self._train(x, constraints)
         return self._integrate(x, constraints)
 
-    def _companions(self, job: Job) -> Any:
+    def _companions(self) -> Any:
         check_parameters(self)
         if not is_trained(self.mechanism):
             return None
         return design_of(self), self.n_restarts, isinstance(self.init, str) and self.init
 
     def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
-        if not is_trained(self.mechanism):
-            return super()._learn_together(jobs)
         hypers = [hypers_of(job.learner) for job in jobs]
         orders = [start_orders(*job) for job in jobs]
         known = [order for order in orders if order is not None]
@@ -327,7 +325,7 @@ class VIDPDAG(ModelLearner):
         """Networks that knew another graph, or several, are trained on with this one."""
         modal = self.posterior_.mode.bool()
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
-            networks = networks_of(self).train(x, adjacency, start=networks)
+            networks = Networks.of(self).train(x, adjacency, start=networks)
         return networks.freeze(adjacency)
 
     def _finish(self, x: Tensor, solution: Solution) -> None:
