@@ -1,1 +1,1 @@
-"""Log evidence of a child given its parent set, the mechanism integrated or solved out."""
+"""Evidence of a column given its causes, functions integrated out."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .base import Evidence
 from .gram import Gram, equal_sets, gram
+from .noise import log_gaussian
 from .splines import fit_splines
 
 __all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
@@ -34,12 +35,13 @@ class GramEvidence(Evidence):
     .. math:: x_v = \sum_{j \in S} \sum_k \beta_{jk} \phi_{jk}(x_j) + \epsilon, \quad
               \beta_{jk} \sim N(0, \sigma^2 / \lambda_{jk}), \quad \epsilon \sim N(0, \sigma^2)
 
-    .. math:: \log p(x_v \mid x_S) = -\tfrac N2 \log \tfrac{2 \pi e\, R}{N}
-              - \tfrac12 \log |G_S + \Lambda| + \tfrac12 \log |\Lambda|,
-              \quad R = t - c^\top (G_S + \Lambda)^{-1} c
+    .. math:: M = I + \Phi \Lambda^{-1} \Phi^\top, \qquad
+              x_v^\top M^{-1} x_v = t - c^\top (G_S + \Lambda)^{-1} c, \qquad
+              |M| = |G_S + \Lambda| / |\Lambda|
 
-    with the noise variance at its best value, maximised over a grid of :math:`\Lambda`. All
-    one-parent extensions of a set share its factor: each is one k × k Schur complement.
+    with the noise variance integrated out by :func:`~dpdag.evidence.noise.log_gaussian`, and
+    averaged over a grid of :math:`\Lambda`. All one-parent extensions of a set share its factor:
+    each is one k × k Schur complement.
 
     Arguments:
         moments: Gram matrix of the features.
@@ -52,27 +54,11 @@ class GramEvidence(Evidence):
         self.n_nodes, self.n_replicas = moments.n_nodes, n_replicas
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
-        return self._grid(child, parents).amax(0).cpu()
+        return self._average(self._grid(child, parents)).cpu()
 
     def best(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n, k)
         """The precisions under which each child's evidence is highest."""
         return self.precision[self._grid(child, parents).argmax(0)]
-
-    def coefficients(
-        self,
-        child: Tensor,  # (b,)
-        index: Tensor,  # (b, p) parents
-    ) -> tuple[Tensor, Tensor]:  # (b, n, k), (b,)
-        """Posterior mean coefficients under the best precisions, and the evidence there."""
-        fit = self._fit(child, index)
-        value, at = self._value(fit.residual, fit.log_det, index.shape[1]).max(0)
-        every = torch.arange(len(child))
-        right, factor = fit.solved[at, every].unsqueeze(-1), fit.factor[at, every]
-        solved = torch.linalg.solve_triangular(factor.mT, right, upper=True)
-        _, n, k = self.precision.shape
-        where = index.unsqueeze(-1).expand(-1, -1, k)
-        wide = solved.new_zeros(len(child), n, k)
-        return wide.scatter(1, where, solved.reshape(where.shape)), value
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
         device = self.precision.device
@@ -86,7 +72,7 @@ class GramEvidence(Evidence):
                 (which[rows] & parents[rows], self._reductions),
             ):
                 if bool(asked.any()):
-                    changed = neighbours(fit, child[rows], index).amax(0)
+                    changed = self._average(neighbours(fit, child[rows], index))
                     value[rows] = torch.where(asked, changed, value[rows])
         return value.cpu()
 
@@ -96,7 +82,7 @@ class GramEvidence(Evidence):
         grid, _, k = self.precision.shape
         for rows, index in equal_sets(parents, numbers=grid * k * k):
             fit = self._fit(child[rows], index)
-            value[:, rows] = self._value(fit.residual, fit.log_det, index.shape[1])
+            value[:, rows] = self._value(fit.residual, fit.log_det)
         return value
 
     def _fit(self, child: Tensor, index: Tensor) -> _Fit:  # (b,), (b, p)
@@ -126,7 +112,7 @@ class GramEvidence(Evidence):
         solved = _solve(factor, right.unsqueeze(-1))[..., 0]
         residual = fit.residual.unsqueeze(-1) - solved.square().sum(-1)
         change = _log_det(factor) - self._log_prior().unsqueeze(1)
-        return self._value(residual, fit.log_det.unsqueeze(-1) + change, index.shape[1] + 1)
+        return self._value(residual, fit.log_det.unsqueeze(-1) + change)
 
     def _reductions(
         self, fit: _Fit, child: Tensor, index: Tensor
@@ -147,18 +133,20 @@ class GramEvidence(Evidence):
         factor = torch.linalg.cholesky(blocks.movedim(-1, 2))  # (g, b, p, k, k)
         worth = _solve(factor, coefficient).square().sum((-2, -1))
         log_det = fit.log_det.unsqueeze(-1) + _log_det(factor) + self._log_prior()[:, index]
-        value = self._value(fit.residual.unsqueeze(-1) + worth, log_det, p - 1)
+        value = self._value(fit.residual.unsqueeze(-1) + worth, log_det)
         wide = value.new_zeros(grid, len(child), n)
         return wide.scatter(-1, index.expand(grid, -1, -1), value)
 
     def _log_prior(self) -> Tensor:  # -> (g, n) log determinants of the prior precisions
         return self.precision.log().sum(-1)
 
-    def _value(self, residual: Tensor, log_det: Tensor, n_parents: int) -> Tensor:  # (g, *)
+    def _value(self, residual: Tensor, log_det: Tensor) -> Tensor:  # (g, *), (g, *) -> (g, *)
         """Log evidence from the pieces of a fit."""
         rows = self.moments.n_rows
-        variance = (residual / rows).clamp_min(RESIDUAL_FLOOR)
-        return -0.5 * rows * (variance.log() + math.log(2 * math.pi) + 1) - 0.5 * log_det
+        return log_gaussian(residual.clamp_min(RESIDUAL_FLOOR * rows), log_det, rows)
+
+    def _average(self, values: Tensor) -> Tensor:  # (g, *) -> (*)
+        return values.logsumexp(0) - math.log(len(values))
 
 
 class AdditiveEvidence(GramEvidence):
@@ -170,6 +158,7 @@ class AdditiveEvidence(GramEvidence):
 
     Arguments:
         x: (rows, n) standardised columns.
+        y: (rows, n) the same as effects, where that differs.
         n_functions: Spline functions per variable.
         smoothness: What :func:`smoothness_grid` is made of.
         weights: (replicas, rows) how often each row counts, for bootstrap replicas.
@@ -194,6 +183,7 @@ class AdditiveEvidence(GramEvidence):
         self,
         x: Tensor,
         *,
+        y: Tensor | None = None,
         n_functions: int = 8,
         smoothness: Sequence[tuple[float, float]] = SMOOTHNESS,
         weights: Tensor | None = None,
@@ -202,10 +192,28 @@ class AdditiveEvidence(GramEvidence):
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
         self.basis = fit_splines(x, n_functions=n_functions)
-        moments = gram(self.basis(x).to(device), x.to(device), weights)
+        self._features, self._target = self.basis(x), x if y is None else y
+        moments = gram(self._features.to(device), self._target.to(device), weights)
         precision = smoothness_grid(self.basis.used, smoothness).to(device)
         replicas = None if weights is None else len(weights)
         super().__init__(moments, precision=precision, n_replicas=replicas)
+
+
+    def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
+        """The ``count`` smoothest functions of each of several nodes."""
+        return self._features[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)
+
+    def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, N)
+        rows, k = len(self._target), self.basis.size
+        value = self._target.new_empty(len(child), rows)
+        for part, index in equal_sets(parents, numbers=k**2 + 2 * k * rows):
+            fit = self._fit(child[part], index)
+            at, every = self._value(fit.residual, fit.log_det).argmax(0), torch.arange(len(part))
+            half = _solve(fit.factor[at, every], self.features(index, k))  # (c, pk, N)
+            explained = (fit.solved[at, every].unsqueeze(1) @ half)[:, 0]
+            left = 1 - half.square().sum(1) - 1 / rows
+            value[part] = (self._target[:, child[part]].T - explained) / left.clamp_min(1e-3).sqrt()
+        return value
 
 
 def smoothness_grid(

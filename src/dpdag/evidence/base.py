@@ -31,6 +31,13 @@ class Evidence(ABC):
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
         """Evidence of every (child, parent set) pair, float64 on the CPU."""
 
+    def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
+        """What the functions leave of every row left out of their fit, over its deviation.
+
+        Up to one factor for all rows; only for sets that are not empty.
+        """
+        raise NotImplementedError
+
     def additions(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         """Evidence after adding each single node to each parent set.
 

@@ -12,7 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..scm import MonotoneColumns, StructuralModel
+from ..columns import MonotoneColumns
+from ..scm import StructuralModel
 from .graph import LearnedGraph
 from .network import imported, to_networkx
 

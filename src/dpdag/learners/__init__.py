@@ -8,6 +8,7 @@ from .cam import CAM
 from .constrained import NotConvergedWarning
 from .dag_gnn import DAGGNN
 from .dag_nf import DAGNF
+from .dag_posterior import DAGPosterior
 from .exact_posterior import ExactPosterior
 from .floors import Correlation, SortRegress
 from .gran_dag import GraNDAG
@@ -28,6 +29,7 @@ __all__ = [
     "VIDPDAG",
     "Correlation",
     "DAGLearner",
+    "DAGPosterior",
     "ExactPosterior",
     "Fit",
     "GraNDAG",
@@ -45,6 +47,7 @@ __all__ = [
 LEARNERS: dict[str, type[DAGLearner]] = {
     kind.__name__: kind
     for kind in (
+        DAGPosterior,
         VIDPDAG,
         ExactPosterior,
         CAM,

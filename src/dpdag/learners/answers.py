@@ -108,8 +108,7 @@ class ModelLearner(DAGLearner):
 
     def _finish(self, x: Tensor, solution: Solution) -> None:
         super()._finish(x, solution)
-        values = x * torch.from_numpy(self.scale_) + torch.from_numpy(self.location_)
-        x = x if self.columns_ is None else self.columns_(x)
+        values = torch.from_numpy(self._original(x))
         adjacency = torch.from_numpy(self.adjacency_ != 0)
         mechanisms = solution.fit(x, adjacency)
         categories = Categories.named(self._names(x.shape[1]), values, x)

@@ -17,10 +17,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from ..columns import MonotoneColumns
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
-from ..scm import MonotoneColumns, Observed
+from ..scm import Observed
 from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
 from .exporting import GraphExports

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
 import torch
 
-__all__ = ["Range", "check_ranges", "resolve_device"]
+__all__ = ["Range", "check_choice", "check_ranges", "resolve_device"]
 
 
 class Range(NamedTuple):
@@ -56,6 +56,12 @@ def check_ranges(values: Mapping[str, Any], ranges: Mapping[str, Range]) -> None
     for name, allowed in ranges.items():
         if values[name] not in allowed:
             raise ValueError(f"'{name}' must be {allowed}; got {values[name]!r}.")
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Refuse a value that is none of several."""
+    if value not in choices:
+        raise ValueError(f"'{name}' must be {' or '.join(map(repr, choices))}; got {value!r}.")
 
 
 def resolve_device(device: str | torch.device) -> str:

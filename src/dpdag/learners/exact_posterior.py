@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..columns import table_of
 from ..distributions.knowledge import Constraints, Knowledge
-from ..evidence.additive import AdditiveEvidence
 from ..evidence.base import Evidence
-from ..evidence.bge import BGeEvidence
-from ..evidence.free_noise import FreeNoiseEvidence
-from ..evidence.gp_grid import GridGPEvidence
-from ..scm import Mechanisms, fit_additive, fit_gp, fit_location_scale
-from ..search.exact import MAX_NODES, SubsetPosterior, exact_posterior
+from ..evidence.gp import GridGPEvidence
+from ..evidence.mixture import FUNCTIONS, MixtureEvidence
+from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
+from ..registry import suggest
+from ..scm import Mechanisms, fit_gp, fit_mixed
 from ..seeding import torch_generator
 from .answers import ModelLearner
 from .base import Solution
 from .checks import resolve_device
-from .families import INTEGRATED
 from .storage import record
 
 __all__ = ["ExactPosterior"]
 
 record(SubsetPosterior)
+_KERNELS = {"gp": "rbf", "network": "network"}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ExactPosterior(ModelLearner):
     r"""The exact posterior over DAGs of up to 14 variables, functions integrated out.
 
@@ -37,9 +40,9 @@ class ExactPosterior(ModelLearner):
     dynamic programming over subsets. The truth against which approximations can be measured.
 
     Arguments:
-        mechanism: "gp", "network" (infinitely wide networks, which can follow jumps), "additive"
-            or "linear", with Gaussian noise; "free-noise", additive with noise of any shape; or
-            "location-scale", where the size of the noise depends on the parents too.
+        mechanism: "gp" or "network" (infinitely wide networks, which can follow jumps), with
+            Gaussian noise and kernels averaged over a grid; "additive" or "linear", with noise of
+            every kind averaged.
         edge_prior: Probability of an edge along the order.
         rows: Rows that the Gaussian process evidence uses at most; its time grows with the cube.
         knowledge: A :class:`~dpdag.Knowledge`.
@@ -64,26 +67,14 @@ class ExactPosterior(ModelLearner):
         [[0, 0], [1, 0]]
     """
 
-    def __init__(
-        self,
-        *,
-        mechanism: str = "gp",
-        edge_prior: float = 0.1,
-        rows: int = 300,
-        knowledge: Knowledge | None = None,
-        pns: Any = None,
-        prune: bool | float = False,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.mechanism = mechanism
-        self.edge_prior = edge_prior
-        self.rows = rows
-        self.knowledge = knowledge
-        self.pns = pns
-        self.prune = prune
-        self.device = device
-        self.random_state = random_state
+    mechanism: str = "gp"
+    edge_prior: float = 0.1
+    rows: int = 300
+    knowledge: Knowledge | None = None
+    pns: Any = None
+    prune: bool | float = False
+    device: str = "auto"
+    random_state: Any = None
 
     def sample_dags(self, k: int, random_state: Any = None) -> NDArray[np.int64]:  # (k, n, n)
         """DAGs drawn independently from the posterior."""
@@ -96,7 +87,7 @@ class ExactPosterior(ModelLearner):
         if n > MAX_NODES:
             raise ValueError(
                 f"ExactPosterior sums over 2^n subsets, for up to {MAX_NODES} columns; got {n}. "
-                "Use VIDPDAG."
+                "Use DAGPosterior."
             )
         self.posterior_: SubsetPosterior = exact_posterior(
             self._evidence(x), edge_prior=self.edge_prior, constraints=constraints
@@ -108,29 +99,31 @@ class ExactPosterior(ModelLearner):
         return Solution(
             found.edge_probabilities,
             found.best.adjacency,
-            self._functions,
+            partial(_fitted, mechanism=self.mechanism, rows=self.rows),
             found.best.order,
             history=[{"log_score": found.best.log_score}],
         )
 
-    def _evidence(self, x: Tensor) -> Evidence:
-        kernel = INTEGRATED[self.mechanism].kernel
-        if kernel is not None:
-            seed = 0 if self.random_state is None else self.random_state
-            device = resolve_device(self.device)
-            return GridGPEvidence(
-                x, rows=self.rows, kernel=kernel, device=device, random_state=seed
+    def _evidence(self, x: Tensor) -> Evidence:  # (rows, n)
+        if self.mechanism not in FUNCTIONS:
+            raise ValueError(
+                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, FUNCTIONS)} "
+                f"Known: {', '.join(FUNCTIONS)}."
             )
-        if self.mechanism == "additive":
-            return AdditiveEvidence(x)
-        if self.mechanism == "linear":
-            return BGeEvidence(x)
-        return FreeNoiseEvidence(x, scaled=self.mechanism == "location-scale")
+        if self.mechanism in _KERNELS:
+            seed = 0 if self.random_state is None else self.random_state
+            return GridGPEvidence(
+                x,
+                rows=self.rows,
+                kernel=_KERNELS[self.mechanism],
+                device=resolve_device(self.device),
+                random_state=seed,
+            )
+        return MixtureEvidence(table_of(x), functions=(self.mechanism,))
 
-    def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
-        kernel = INTEGRATED[self.mechanism].kernel
-        if kernel is not None:
-            return fit_gp(x, adjacency, rows=self.rows, kernel=kernel)
-        if self.mechanism == "location-scale":
-            return fit_location_scale(x, adjacency)
-        return fit_additive(x, adjacency)
+
+def _fitted(x: Tensor, adjacency: Tensor, *, mechanism: str, rows: int) -> Mechanisms:
+    """The functions of the family asked for on a graph."""
+    if mechanism in _KERNELS:
+        return fit_gp(x, adjacency, rows=rows, kernel=_KERNELS[mechanism])
+    return fit_mixed(x, adjacency, MixtureEvidence(table_of(x), functions=(mechanism,)))

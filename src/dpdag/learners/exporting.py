@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import exports
-from ..scm import MonotoneColumns, StructuralModel
+from ..columns import MonotoneColumns
+from ..scm import StructuralModel
 
 __all__ = ["GraphExports"]
 

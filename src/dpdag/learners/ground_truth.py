@@ -14,16 +14,18 @@ import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
+from ..evidence.gp import TIME_BUDGET
+from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
 from ..ops.named_graphs import align_graph
 from ..registry import suggest
-from ..scm import Mechanisms, fit_linear
+from ..scm import Mechanisms, fit_linear, fit_mixed
 from .answers import ModelLearner
 from .base import Solution
 from .checks import Range, check_ranges
-from .families import INTEGRATED
 from .networks import Networks
+from .posterior_solver import Plan
 
 __all__ = ["GroundTruthDAG"]
 
@@ -51,9 +53,9 @@ class GroundTruthDAG(ModelLearner):
         adjacency: The DAG: an (n, n) 0/1 matrix with ``[i, j] = 1`` for i → j, a DataFrame with
             names, a ``networkx.DiGraph``, or a path: the folder that ``dpdag fit`` wrote or its
             ``edges.csv`` or ``graph.graphml``. Named nodes are matched to columns by name.
-        mechanism: "mlp" as in the paper, "linear" (least squares), or what
-            :class:`~dpdag.VIDPDAG` knows as "gp", "network", "additive", "free-noise" and
-            "location-scale".
+        mechanism: "mlp" as in the paper, "linear" (least squares), or as in
+            :class:`~dpdag.DAGPosterior` "additive", "gp", "network" or "auto", which gives every
+            column the functions and the noise that its evidence prefers.
         hidden_units, n_layers, likelihood, learning_rate: Of "mlp", as everything that follows up
             to ``device``.
         max_epochs, batch_size, patience, validation_fraction: Training stops when the loss on the
@@ -103,7 +105,7 @@ class GroundTruthDAG(ModelLearner):
     def _check(self) -> None:
         check_ranges(self.get_params(deep=False), _RANGES)
         LIKELIHOODS[self.likelihood]
-        known = sorted({*MECHANISMS, *INTEGRATED})
+        known = sorted({*MECHANISMS, *FUNCTIONS, "auto"})
         if self.mechanism not in known:
             raise ValueError(
                 f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, known)} "
@@ -113,8 +115,10 @@ class GroundTruthDAG(ModelLearner):
     def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
         if self.mechanism == "linear":
             return fit_linear(x, adjacency)
-        if self.mechanism in INTEGRATED:
-            return INTEGRATED[self.mechanism].fit(x, adjacency, None)
+        if self.mechanism != "mlp":
+            kinds = FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
+            plan = Plan.within(x.shape[1], TIME_BUDGET, "cpu", functions=kinds)
+            return fit_mixed(x, adjacency, plan.evidence(x))
         return Networks.of(self).train(x, adjacency).freeze(adjacency)
 
 

@@ -24,11 +24,11 @@ def hypers_of(learner: Any) -> list[Hyper]:
             order_learning_rate=learner.order_learning_rate,
             edge_learning_rate=learner.edge_learning_rate,
             kl_weight=learner.kl_weight,
-            edge_prior=0.02 if learner.edge_prior is None else learner.edge_prior,
+            edge_prior=learner.edge_prior,
             edge_start=learner.edge_start,
             seed=derive_seed(seed, "restart", k),
         )
-        for k in range(learner.n_restarts or 1)
+        for k in range(learner.n_restarts)
     ]
 
 
@@ -56,7 +56,7 @@ def start_orders(
     constraints: Constraints,
 ) -> Tensor | None:  # (r, n)
     """The orders that restarts begin with."""
-    count = learner.n_restarts or 1
+    count = learner.n_restarts
     if isinstance(learner.init, str):
         if learner.init == "random":
             return None

@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from ..columns import MonotoneColumns
 from ..distributions import PERMUTATIONS, Constraints, DAGDistribution, DAGMixture, Knowledge
 from ..distributions.edges import EdgeDistribution
 from ..evidence.splines import SplineBasis
@@ -26,8 +27,7 @@ from ..scm import (
     Categories,
     GPMechanisms,
     LinearMechanisms,
-    LocationScaleMechanisms,
-    MonotoneColumns,
+    MixedMechanisms,
     Observed,
     StructuralModel,
 )
@@ -46,7 +46,7 @@ RECORDS: dict[str, type[Any]] = {
         Constraints,
         Knowledge,
         LinearMechanisms,
-        LocationScaleMechanisms,
+        MixedMechanisms,
         MonotoneColumns,
         FrozenMLP,
         GPMechanisms,

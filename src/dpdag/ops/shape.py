@@ -46,8 +46,8 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
     .. math:: \sum_r \log \bigl(0.99\, \hat p_{-r}(u_r) + 0.01\, c(u_r)\bigr)
               + \tfrac N2 \log 2 \pi e
 
-    with :math:`\hat p_{-r}` a kernel density estimate from all rows but r, its bandwidth the best
-    of four, on a fine grid, and c the Cauchy density, for strays. Each value is predicted by the
+    with :math:`\hat p_{-r}` a kernel density estimate from all rows but r on a fine grid, averaged
+    over four bandwidths, and c the Cauchy density, for strays. Each value is predicted by the
     others, so the gain is negative where the distribution is Gaussian after all.
 
     Example:
@@ -64,7 +64,8 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
         density = _without_own(bins @ kernel, left, share, kernel[0, 0], kernel[0, 1])
         others = (density / (count - 1)).clamp_min(0.0) * inside
         totals.append(((1 - _STRAY) * others + strays).log().sum(-1))
-    return torch.stack(totals).amax(0) + 0.5 * count * (1 + math.log(2 * math.pi))
+    average = torch.stack(totals).logsumexp(0) - math.log(len(totals))
+    return average + 0.5 * count * (1 + math.log(2 * math.pi))
 
 
 def left_out_density(u: Tensor) -> Tensor:  # (N, n) in units of the bandwidth -> (N, n)

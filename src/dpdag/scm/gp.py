@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..evidence.gp import GPEvidence
-from ..evidence.kernels import KERNELS
+from ..columns import standardise
+from ..evidence.gp import KERNELS, GPEvidence
 from ..ops.rows import spaced
 
 __all__ = ["GPMechanisms", "fit_gp"]
@@ -139,7 +139,7 @@ def fit_gp(
         >>> bool((model(x)[:, 1] - x[:, 1]).abs().max() < 0.1)
         True
     """
-    known = GPEvidence(x, rows=rows, kernel=kernel) if evidence is None else evidence
+    known = evidence or GPEvidence(standardise(spaced(x.double(), rows))[0], kernel=kernel)
     kernel = known.kernel.name
     x = x.double()
     dense = len(x) <= rows

@@ -13,6 +13,7 @@ from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import reachability
 from .cuts import Network
+from .prior import EdgePrior
 
 __all__ = ["Climb", "Move"]
 
@@ -37,12 +38,12 @@ class Climb:
         self,
         evidence: ScreenedEvidence,
         limits: Constraints,
-        penalty: float,
+        prior: EdgePrior,
         max_parents: int,
         start: Tensor | None,
     ) -> None:
         n = evidence.n_nodes
-        self.evidence, self.penalty, self.max_parents = evidence, penalty, max_parents
+        self.evidence, self.prior, self.max_parents = evidence, prior, max_parents
         self.allowed = limits.allowed.numpy()
         self.required = limits.required.numpy()
         self.before = limits.before.numpy()
@@ -63,8 +64,13 @@ class Climb:
         self.history = [self.total]
 
     @property
+    def penalty(self) -> float:
+        """What one edge more must bring, in nats."""
+        return self.prior.cost(int(self.edges.sum()))
+
+    @property
     def total(self) -> float:
-        return float(self.value.sum()) - self.penalty * int(self.edges.sum())
+        return float(self.value.sum()) + self.prior.log(int(self.edges.sum()))
 
     def parents(self, child: int) -> Tensor:
         return torch.from_numpy(self.edges[:, child].copy())

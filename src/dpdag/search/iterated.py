@@ -12,6 +12,7 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import is_acyclic
 from .lazy import LazyResult, lazy_search
+from .prior import EdgePrior
 
 __all__ = ["either", "equivalent", "iterated_search", "neighbourhood"]
 
@@ -66,7 +67,7 @@ def either(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Te
 def iterated_search(
     evidence: ScreenedEvidence,
     *,
-    edge_penalty: float = 2.0,
+    prior: EdgePrior | None = None,
     constraints: Constraints | None = None,
     patience: int = 30,
     rounds: int = 100,
@@ -78,7 +79,7 @@ def iterated_search(
 
     Arguments:
         evidence: One that is cheap, or remembers.
-        edge_penalty: What an edge must bring, in nats.
+        prior: How many edges to expect.
         constraints: Allowed and required edges, and order relations.
         patience: Changes in a row that may bring nothing.
         rounds: Changes at most.
@@ -88,14 +89,14 @@ def iterated_search(
             they can, or :func:`either`.
     """
     limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
-    climb = partial(lazy_search, evidence, edge_penalty=edge_penalty, constraints=limits)
+    climb = partial(lazy_search, evidence, prior=prior, constraints=limits)
     generator = torch.Generator().manual_seed(random_state)
     best, left = climb(start=start), patience
     for _ in range(rounds):
         if not left:
             break
         found = climb(start=change(best.adjacency, limits, generator))
-        rise = found.total(edge_penalty) - best.total(edge_penalty)
+        rise = found.total - best.total
         left = patience if rise > 1e-6 else left - 1
         best = found if rise > -1e-6 else best
     return best

@@ -11,6 +11,7 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.screened import ScreenedEvidence
 from .climb import Climb
 from .pairs import pair_up
+from .prior import EdgePrior
 from .runs import explore
 from .takeovers import take_over
 
@@ -27,24 +28,22 @@ class LazyResult:
         gain: (n, n) evidence that the edge i → j brings: lost by dropping it where present, won by
             adding it where absent; without the edge penalty. Estimated where not confirmed.
         confirmed: (n, n) bool, where ``gain`` is a full evaluation.
-        history: Total evidence less penalties after every accepted move.
+        total: Evidence and log prior of the graph.
+        history: The total after every accepted move.
     """
 
     adjacency: Tensor
     log_evidence: Tensor
     gain: Tensor
     confirmed: Tensor
+    total: float = 0.0
     history: list[float] = field(default_factory=list)
-
-    def total(self, edge_penalty: float) -> float:
-        """Evidence of the graph less what its edges cost."""
-        return float(self.log_evidence.sum()) - edge_penalty * int(self.adjacency.sum())
 
 
 def lazy_search(
     evidence: ScreenedEvidence,
     *,
-    edge_penalty: float = 2.0,
+    prior: EdgePrior | None = None,
     constraints: Constraints | None = None,
     max_parents: int = 14,
     start: Tensor | None = None,  # (n, n) bool
@@ -60,7 +59,7 @@ def lazy_search(
     :meth:`ScreenedEvidence.probe` are evaluated whatever their estimate.
 
     Arguments:
-        edge_penalty: What an edge must bring, in nats: minus its prior logit.
+        prior: How many edges to expect.
         constraints: Allowed and required edges, and order relations.
         start: Graph to start from; the required edges are added.
 
@@ -74,7 +73,7 @@ def lazy_search(
     """
     n = evidence.n_nodes
     limits = Knowledge().resolve(n) if constraints is None else constraints
-    climb = Climb(evidence, limits, edge_penalty, max_parents, start)
+    climb = Climb(evidence, limits, prior or EdgePrior.of(limits), max_parents, start)
     while True:
         move = climb.best_move()
         if move is not None:
@@ -92,5 +91,6 @@ def lazy_search(
         log_evidence=climb.value.clone(),
         gain=torch.from_numpy(gain),
         confirmed=torch.from_numpy(climb.exact.copy()),
+        total=climb.total,
         history=climb.history,
     )

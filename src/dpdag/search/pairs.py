@@ -19,7 +19,8 @@ _TRIED = 2  # pairs of a child
 def pair_up(climb: Climb) -> bool:
     """Give each child the pair of parents that its residuals ask for; whether any was worth it.
 
-    A child is tried again only when its parents or its descendants have changed.
+    One of the two may be a parent already. A child is tried again only when its parents or its
+    descendants have changed.
     """
     if not climb.evidence.sees_pairs:
         return False
@@ -31,8 +32,10 @@ def pair_up(climb: Climb) -> bool:
             continue
         climb.paired[child] = situation
         cost, cuts = freeing_costs(climb, child, most=math.inf)
+        own = climb.edges[:, child]
+        cost[own] = 0.0
         score = climb.evidence.pair_probe(child, climb.parents(child))
-        possible = (cost[:, None] < math.inf) & (cost < math.inf)
+        possible = (cost[:, None] < math.inf) & (cost < math.inf) & ~(own[:, None] & own)
         clear = np.argwhere(np.triu(possible & (score.numpy() > _CLEAR), 1))
         clear = clear[np.argsort(-score.numpy()[tuple(clear.T)], kind="stable")[:_TRIED]]
         if not len(clear):
@@ -40,10 +43,10 @@ def pair_up(climb: Climb) -> bool:
         larger = climb.parents(child).repeat(len(clear), 1)
         larger[torch.arange(len(clear))[:, None], torch.from_numpy(clear)] = True
         values = climb.evidence.log_evidence(torch.full((len(clear),), child), larger)
-        total = values.numpy() - cost[clear].sum(1) - 2 * climb.penalty
+        total = values.numpy() - cost[clear].sum(1) - climb.penalty * (~own[clear]).sum(1)
         best = int(total.argmax())
         if total[best] > float(climb.value[child]):
-            pair = clear[best].tolist()
+            pair = [node for node in clear[best].tolist() if not own[node]]
             remove = sorted({edge for node in pair for edge in cuts.get(node, [])})
             if climb.apply(Move(0.0, remove, [(node, child) for node in pair])):
                 improved, reach = True, climb.reach()

@@ -105,6 +105,7 @@ def _best_addition(
     chosen = sorted(top)
     larger = parents.repeat(len(chosen), 1)
     larger[torch.arange(len(chosen)), torch.tensor(chosen)] = True
-    values = climb.evidence.log_evidence(torch.full((len(chosen),), child), larger)
+    anything = torch.full((len(chosen),), -math.inf, dtype=torch.float64)
+    values = climb.evidence.reach(torch.full((len(chosen),), child), larger, anything)
     k = int((values - torch.from_numpy(cost[chosen])).argmax())
     return larger[k], float(values[k])

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from ...columns import Table
+
 __all__ = ["Families", "as_bits"]
 
 
@@ -18,23 +20,20 @@ class Families(NamedTuple):
 
     @classmethod
     def of(cls, child: Tensor, parents: Tensor) -> Families:  # (b,), (b, n) bool
-        """Members of each set, first ones first, padded to the widest.
-
-        Replicas stand side by side in a table, so that their columns are numbered on.
-        """
-        width, n = int(parents.sum(-1).max()), parents.shape[1]
+        """Members of each set, first ones first, padded to the widest."""
+        width = int(parents.sum(-1).max())
         node = parents.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
-        first = child.div(n, rounding_mode="floor") * n
-        return cls(child, node + first[:, None], parents.gather(-1, node))
+        return cls(child, node, parents.gather(-1, node))
 
     def take(self, rows: Tensor) -> Families:
         """Some of them."""
         return Families(*(part[rows] for part in self))
 
-    def columns(self, table: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (b, N), (b, N, w)
+    def columns(self, table: Table) -> tuple[Tensor, Tensor]:  # -> (b, N), (b, N, w)
         """Values of the children and of their parents, zero where padded."""
-        x = table[:, self.members.to(table.device)].movedim(0, 1)
-        return table[:, self.child.to(table.device)].T, x * self.mask.to(table).unsqueeze(-2)
+        x = table.x[:, self.members.to(table.x.device)].movedim(0, 1)
+        y = table.y[:, self.child.to(table.y.device)].T
+        return y, x * self.mask.to(table.x).unsqueeze(-2)
 
 
 def as_bits(parents: Tensor) -> int:  # (n,) bool

@@ -12,7 +12,7 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.base import CachedEvidence, Evidence
 from ..ops.graphs import reachability
-from .lazy import LazyResult
+from ..search.lazy import LazyResult
 
 __all__ = ["direction_odds"]
 

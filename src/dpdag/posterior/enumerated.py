@@ -13,7 +13,7 @@ from ..ops.graphs import topological_order
 from ..ops.precedence import inverse_permutation
 from ..ops.subsets import edge_weights, sum_over_orders
 from .exact import exact_posterior
-from .posterior import DAGPosterior
+from .local import LocalPosterior
 
 __all__ = ["WeightedGraphs", "likely_graphs"]
 
@@ -34,7 +34,7 @@ class WeightedGraphs(NamedTuple):
     weights: Tensor
     best: Tensor
 
-    def posteriors(self, constraints: Constraints) -> list[DAGPosterior]:
+    def posteriors(self, constraints: Constraints) -> list[LocalPosterior]:
         """Every graph as a DP-DAG that is certain of it."""
         return [_certain(graph, constraints) for graph in self.graphs]
 
@@ -69,6 +69,6 @@ def _share_of_orders(graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)
     return sum_over_orders(free[..., 0], allowed).exp()
 
 
-def _certain(graph: Tensor, constraints: Constraints) -> DAGPosterior:  # (n, n) bool
+def _certain(graph: Tensor, constraints: Constraints) -> LocalPosterior:  # (n, n) bool
     position = inverse_permutation(topological_order(graph | constraints.before))
-    return DAGPosterior(-_STEP * position.double(), torch.where(graph, 30.0, -30.0).double())
+    return LocalPosterior(-_STEP * position.double(), torch.where(graph, 30.0, -30.0).double())

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from ..ops.memory import available_bytes
+from ...ops.memory import available_bytes
 
 __all__ = ["TIME_BUDGET", "affordable_rows", "affordable_sets", "search_seconds", "set_bytes"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import torch
 from torch import Tensor
 
-from ..registry import Registry
+from ...registry import Registry
 
 __all__ = ["KERNELS", "Covariance", "Kernel", "NetworkKernel", "SmoothKernel", "rbf"]
 
@@ -37,6 +37,7 @@ class Kernel(ABC):
         extra: The same of the other parameter.
         curvature: Typical inverse curvature per row of the logarithms of length scale, noise ratio
             and other parameter, where optimisation begins.
+        spread: Of their prior.
         single: Values of the three with which single columns are tried.
         typical: Length scales, with the other parameter, to average over where none is optimised.
     """
@@ -46,6 +47,7 @@ class Kernel(ABC):
     length_scale: ClassVar[tuple[float, float, float]]
     extra: ClassVar[tuple[float, float, float]]
     curvature: ClassVar[tuple[float, float, float]]
+    spread: ClassVar[tuple[float, float, float]]
     single: ClassVar[tuple[tuple[float, float, float], ...]]
     typical: ClassVar[tuple[tuple[float, float], ...]]
 
@@ -89,6 +91,32 @@ class Kernel(ABC):
         """The range of these logarithms."""
         return self._level(0, width), self._level(2, width)
 
+    def log_prior(self, parameters: Tensor, rows: int) -> Tensor:  # (*, w + 2) -> (*, w + 2)
+        r"""Log prior of every parameter at its best value, with the volume that data leave it.
+
+        .. math:: -\tfrac12 \Bigl(\frac{\theta - m}{s}\Bigr)^2 + \tfrac12 \log \frac{c}{N s^2}
+
+        by Laplace's method: normal priors of the logarithms around where optimisation starts, and
+        typical curvatures N / c.
+        """
+        width = parameters.shape[-1] - 2
+        spread, typical = self._spread(width), self._own(self.curvature, width)
+        volume = (typical / rows / spread.square()).clamp(max=1.0).log() / 2
+        return volume - ((parameters - self.start(width)) / spread).square() / 2
+
+    def prior_pull(self, parameters: Tensor) -> Tensor:  # (*, w + 2) -> (*, w + 2)
+        """What the prior takes off the slopes."""
+        width = parameters.shape[-1] - 2
+        return (parameters - self.start(width)) / self._spread(width).square()
+
+    def _spread(self, width: int) -> Tensor:  # (w + 2,)
+        return self._own(self.spread, width)
+
+    @staticmethod
+    def _own(values: tuple[float, float, float], width: int) -> Tensor:  # (w + 2,)
+        each, *others = values
+        return torch.tensor([each] * width + others, dtype=torch.float64)
+
     def _level(self, k: int, width: int) -> Tensor:
         values = [self.length_scale[k]] * width + [_NOISE[k], self.extra[k]]
         return torch.tensor(values, dtype=torch.float64).log()
@@ -109,6 +137,7 @@ class SmoothKernel(Kernel):
     length_scale = (0.3, 1.4, 20.0)
     extra = (1e-3, 0.01, 64.0)
     curvature = (6.0, 40.0, 500.0)
+    spread = (1.0, 1.5, 3.0)
     single = ((1.4, 0.1, 1e-3), (1.4, 0.5, 1e-3), (2.0, 2.0, 1e-3))
     typical = ((1.0, 1e-3), (1.8, 1e-3), (3.2, 1e-3))
 
@@ -158,6 +187,7 @@ class NetworkKernel(Kernel):
     length_scale = (0.03, 0.3, 20.0)
     extra = (1e-2, 10.0, 1e3)
     curvature = (30.0, 40.0, 100.0)
+    spread = (1.5, 1.5, 2.0)
     single = ((0.1, 0.1, 100.0), (0.4, 0.5, 5.0), (2.0, 2.0, 1.0))
     typical = ((0.1, 100.0), (0.35, 10.0), (1.5, 1.0))
 

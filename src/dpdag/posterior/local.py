@@ -23,16 +23,16 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.graphs import reachability, topological_order
 from ..ops.subsets import next_log_probabilities, prefix_levels, subset_levels
-from .lazy import LazyResult
+from ..search.lazy import LazyResult
 
-__all__ = ["DAGPosterior", "fit_exactly", "fit_locally", "variational_bound"]
+__all__ = ["LocalPosterior", "fit_exactly", "fit_locally", "variational_bound"]
 
 _LARGEST = 30.0  # logits beyond this are certainty in float32 too
 _NEVER = 1e6  # nats beyond any evidence
 
 
 @dataclass(frozen=True)
-class DAGPosterior:
+class LocalPosterior:
     """Parameters of a DP-DAG posterior.
 
     Attributes:
@@ -59,7 +59,7 @@ def fit_locally(
     constraints: Constraints | None = None,
     certainty: float = 12.0,
     odds: Tensor | None = None,  # (n, n)
-) -> DAGPosterior:
+) -> LocalPosterior:
     r"""The posterior around a graph, from the evidence of its single-edge changes alone.
 
     Given an order, the optimal logit of an edge is its expected evidence difference plus the prior
@@ -77,7 +77,7 @@ def fit_locally(
         constraints: Forbidden edges get −30, required ones 30, and known order relations the
             largest odds.
         certainty: Largest log-odds of any precedence.
-        odds: Of the directions, where :func:`~dpdag.search.reversals.direction_odds` knows them
+        odds: Of the directions, where :func:`~dpdag.posterior.reversals.direction_odds` knows them
             better than single reversals tell.
 
     Example:
@@ -105,7 +105,7 @@ def fit_locally(
     odds = torch.where(limits.before, certainty, odds)
     order = topological_order(found.adjacency | limits.before)
     psi = _fit_order(odds, found.adjacency | limits.before, order)
-    return DAGPosterior(psi, logits.clamp(-_LARGEST, _LARGEST))
+    return LocalPosterior(psi, logits.clamp(-_LARGEST, _LARGEST))
 
 
 def _fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n), (n, n), (n,)
@@ -162,13 +162,13 @@ def variational_bound(
 
 def fit_exactly(
     log_scores: Tensor,  # (n, 2ⁿ) evidence of v given S, −∞ where not allowed
-    start: DAGPosterior,
+    start: LocalPosterior,
     *,
     edge_prior: float = 0.1,
     allowed: Tensor | None = None,  # (n, n) bool
     sweeps: int = 20,
     tolerance: float = 1e-3,
-) -> DAGPosterior:
+) -> LocalPosterior:
     r"""Coordinate ascent on the exact bound for few nodes.
 
     Edge logits out of one node are set to their optimum, the expected evidence difference plus the
@@ -205,7 +205,7 @@ def fit_exactly(
         if history[-1] - history[-n - 2] < tolerance:
             break
     logits = torch.logit(p.clamp(1e-13, 1 - 1e-13)).clamp(-_LARGEST, _LARGEST)
-    return DAGPosterior(psi, logits.masked_fill(~usable, -_LARGEST), history)
+    return LocalPosterior(psi, logits.masked_fill(~usable, -_LARGEST), history)
 
 
 def _raise_order(

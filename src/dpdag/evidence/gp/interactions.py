@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..ops.scale import standard_units
+from ...ops.scale import standard_units
 
 __all__ = ["interaction_scores", "simple_shapes"]
 

@@ -11,11 +11,9 @@ from torch import Tensor
 
 from ..ops.shape import left_out_density
 
-__all__ = ["STRAIGHT", "TRANSFORMS", "Transformed", "standardise", "straighten", "transform"]
+__all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
 
-TRANSFORMS = ("identity", "asinh", "log", "gaussian")
-STRAIGHT = ("identity", "logarithm", "reflected logarithm", "signed logarithm", "normal scores")
-_LEVELS = 20  # distinct values up to which a column is left as it is
+TRANSFORMS = ("identity", "logarithm", "reflected logarithm", "signed logarithm", "normal scores")
 _SHIFTS = (0.002, 0.005, 0.02, 0.05, 0.15, 0.4)  # shares of the rows nearer the end than the shift
 
 
@@ -34,52 +32,27 @@ class Transformed(NamedTuple):
     log_jacobian: Tensor
 
 
-def transform(x: Tensor, name: str) -> Transformed:  # (N, n)
-    """Apply one of ``TRANSFORMS`` to every column.
-
-    "asinh" compresses both tails beyond the interquartile range, "log" is of the distance to
-    just below the least value, "gaussian" turns ranks into normal quantiles, ties kept together;
-    its derivative is a leave-one-out density estimate over the normal density. Columns of few
-    distinct values, such as 0/1, have no density to gain and are left as they are.
-
-    Example:
-        >>> x = torch.randn(200, 1, generator=torch.Generator().manual_seed(0)).double()
-        >>> plain, logarithm = transform(x, "identity"), transform(x.exp(), "log")
-        >>> plain.log_jacobian.tolist()
-        [0.0]
-        >>> bool(logarithm.log_jacobian > 20)
-        True
-    """
-    if name not in TRANSFORMS:
-        raise ValueError(f"Unknown transformation {name!r}. Known: {', '.join(TRANSFORMS)}.")
-    standard = standardise(x.double())[0]
-    plain = Transformed(standard, torch.zeros(x.shape[1], dtype=torch.float64))
-    if name == "identity":
-        return plain
-    curved = {"asinh": _asinh, "log": _log, "gaussian": _to_gaussian}[name](standard)
-    graded = torch.tensor([len(column.unique()) > _LEVELS for column in standard.T])
-    return Transformed(*(torch.where(graded, new, old) for new, old in zip(curved, plain)))
-
-
-def straighten(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
-    """Apply to each column a transformation of its own, one of ``STRAIGHT``.
+def transform(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
+    """Apply to each column a transformation of its own, one of ``TRANSFORMS``.
 
     "logarithm" is of the distance to just below the least value, "reflected logarithm" of that to
-    just above the greatest, how far beyond being what makes it most Gaussian; "signed
-    logarithm" and "normal scores" are "asinh" and "gaussian" of :func:`transform`. All increase.
+    just above the greatest, how far beyond being what makes it most Gaussian; "signed logarithm"
+    compresses both tails beyond the interquartile range; "normal scores" turns ranks into normal
+    quantiles, ties kept together, its derivative a leave-one-out density estimate over the normal
+    density. All increase.
 
     Example:
         >>> x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0)).double().exp()
-        >>> straighten(x, ["identity", "logarithm"]).log_jacobian.sign().tolist()
+        >>> transform(x, ["identity", "logarithm"]).log_jacobian.sign().tolist()
         [0.0, 1.0]
     """
     standard = standardise(x.double())[0]
     z, log_jacobian = standard.clone(), torch.zeros(x.shape[1], dtype=torch.float64)
     for k, kind in enumerate(kinds):
-        if kind not in STRAIGHT:
-            raise ValueError(f"Unknown transformation {kind!r}. Known: {', '.join(STRAIGHT)}.")
+        if kind not in TRANSFORMS:
+            raise ValueError(f"Unknown transformation {kind!r}. Known: {', '.join(TRANSFORMS)}.")
         if kind != "identity":
-            z[:, k : k + 1], log_jacobian[k : k + 1] = _STRAIGHT[kind](standard[:, k : k + 1])
+            z[:, k : k + 1], log_jacobian[k : k + 1] = _CURVES[kind](standard[:, k : k + 1])
     return Transformed(z, log_jacobian)
 
 
@@ -101,13 +74,6 @@ def _asinh(x: Tensor) -> Transformed:  # (N, n)
     width = torch.where(high > low, high - low, 1.0)
     u = (x - middle) / width
     return _scaled(torch.asinh(u), -0.5 * torch.log1p(u * u) - width.log())
-
-
-def _log(x: Tensor) -> Transformed:  # (N, n)
-    spread = x - x.amin(0)
-    shift = spread.quantile(0.05, dim=0)
-    shift = torch.where(shift > 0, shift, spread.mean(0).clamp(min=1e-6))
-    return _scaled(torch.log(spread + shift), -torch.log(spread + shift))
 
 
 def _scaled(curved: Tensor, slope: Tensor) -> Transformed:  # (N, n), (N, n)
@@ -145,7 +111,7 @@ def _left_out_log_density(x: Tensor) -> Tensor:  # (N, n) -> (N, n)
     return torch.log(0.95 * near + 0.05 / (math.pi * (1 + x.square())))
 
 
-_STRAIGHT = {
+_CURVES = {
     "logarithm": _logarithm,
     "reflected logarithm": _reflected_logarithm,
     "signed logarithm": _asinh,

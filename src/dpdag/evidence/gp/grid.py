@@ -8,12 +8,13 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..seeding import torch_generator
-from .base import Evidence
-from .bge import BGeEvidence
+from ...columns import standardise
+from ...seeding import torch_generator
+from ..base import Evidence
+from ..noise import log_gaussian
 from .kernels import KERNELS
 from .marginal import gp_evidence
-from .transforms import standardise
+
 
 __all__ = ["GridGPEvidence"]
 
@@ -25,7 +26,7 @@ class GridGPEvidence(Evidence):
 
     .. math:: \log \frac1{|G|} \sum_{(\ell, \rho) \in G} p(y \mid x_S, \ell, \rho)
 
-    and averaged with a linear Gaussian mechanism. One Cholesky factor per parent set and kernel
+    One Cholesky factor per parent set and kernel
     serves all children, so asking for all children of all sets, as an exact posterior does, costs
     little more than asking for one. No parameter is fitted: the value of a set does not depend on
     what was asked before.
@@ -64,9 +65,9 @@ class GridGPEvidence(Evidence):
         self.n_rows, self.n_nodes = table.shape
         self.kernel = KERNELS[kernel]
         self._x = table.to(device, dtype)
-        self._bge = BGeEvidence(table)
-        variance = self._x.double().square().mean(0).clamp(min=1e-12).cpu()
-        self._empty = -self.n_rows / 2 * variance.log()
+        zero = torch.zeros(self.n_nodes, dtype=torch.float64)
+        quadratic = table.square().sum(0)
+        self._empty = log_gaussian(quadratic, zero, self.n_rows)
         self._chunk = 64 if self._x.is_cuda else 1
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
@@ -78,10 +79,7 @@ class GridGPEvidence(Evidence):
                 rows = (size == width).nonzero()[:, 0]
                 for part in rows.split(self._chunk):
                     table[part] = self._all_children(distinct[part], width)
-        value = table[which, child]
-        linear = self._bge.log_evidence(child, parents) + self._empty[child]
-        mixed = torch.logaddexp(value, linear) - math.log(2)
-        return torch.where(parents.any(-1), mixed, value)
+        return table[which, child]
 
     def _all_children(self, parents: Tensor, width: int) -> Tensor:  # (k, n), |S| -> (k, n)
         grid = torch.tensor(

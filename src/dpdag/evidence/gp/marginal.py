@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from ..noise import log_gaussian
 from .kernels import Covariance, Kernel, SmoothKernel
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "column_features",
     "gp_evidence",
     "gp_evidence_and_gradient",
+    "gp_fit",
     "gp_residual",
     "single_values",
 ]
@@ -28,12 +30,9 @@ def gp_evidence(
     parameters: Tensor,  # (*, d + 2)
     kernel: Kernel = _SMOOTH,
 ) -> Tensor:  # (*, c) float64
-    r"""Log evidence of the columns of ``y`` under a GP over ``x``, amplitude profiled out.
+    r"""Log evidence of the columns of ``y`` under a GP over ``x``, amplitude integrated out.
 
-    .. math:: -\tfrac{N}{2} \log \tfrac1N y^\top M^{-1} y - \tfrac12 \log |M|, \qquad
-              M = K + \rho I
-
-    up to the constant :math:`-\tfrac N2 (1 + \log 2\pi)`.
+    .. math:: \log \int N(y \mid 0, \sigma^2 M)\, d P(\sigma^2), \qquad M = K + \rho I
 
     Arguments:
         parameters: Logarithms of the d length scales, of the noise ratio ρ and of the kernel's
@@ -57,6 +56,8 @@ def gp_evidence_and_gradient(
 
     .. math:: \partial_\theta = \tfrac12 \sum_{ab} G_{ab} \, \partial_\theta M_{ab}, \qquad
               G = \frac{\alpha \alpha^\top}{s^2} - M^{-1}, \quad \alpha = M^{-1} y
+
+    the amplitude :math:`s^2` at its most likely value.
     """
     value, covariance, pull, extra = _pull(y, x, parameters, kernel)
     noise = parameters[..., -2].exp()
@@ -64,6 +65,29 @@ def gp_evidence_and_gradient(
     slopes = kernel.slopes(pull, covariance, x, extra).double().cpu()
     by_scale, by_extra = slopes[..., :-1], slopes[..., -1:]
     return value, torch.cat([by_scale, by_noise.unsqueeze(-1), by_extra], -1)
+
+
+def gp_fit(
+    y: Tensor,  # (*, N)
+    x: Tensor,  # (*, N, d)
+    parameters: Tensor,  # (*, d + 2)
+    kernel: Kernel = _SMOOTH,
+) -> tuple[Tensor, Tensor]:  # (*), (*, N) float64
+    r"""The evidence, and residuals of rows left out one by one over their deviations.
+
+    .. math:: u_r = \frac{\alpha_r}{\sqrt{(M^{-1})_{rr}}}, \qquad \alpha = M^{-1} y
+
+    up to one factor for all rows.
+
+    Reference:
+        Rasmussen and Williams, section 5.4.2.
+    """
+    factor, _, _ = _factor(x, parameters, kernel)
+    white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
+    inverse = torch.cholesky_inverse(factor)
+    alpha = (inverse @ y.unsqueeze(-1))[..., 0]
+    own = inverse.diagonal(dim1=-2, dim2=-1).clamp_min(1e-12)
+    return _evidence(factor, white)[..., 0], (alpha / own.sqrt()).double().cpu()
 
 
 def additions_score(
@@ -99,15 +123,21 @@ def gp_residual(
     return torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
 
 
-def single_values(x: Tensor, kernel: Kernel = _SMOOTH) -> Tensor:  # (N, n) -> (n, n)
+def single_values(
+    x: Tensor,  # (N, n)
+    y: Tensor,  # (N, n)
+    kernel: Kernel = _SMOOTH,
+) -> Tensor:  # (n, n)
     """Evidence of each single parent for each child, the best of a few kernels.
 
     One factor per parent and kernel serves all children.
     """
     grid = torch.tensor(kernel.single, dtype=torch.float64).log()
-    y = x.expand(len(grid), -1, -1)
+    prior = kernel.log_prior(grid, len(x)).sum(-1, keepdim=True)
+    y = y.expand(len(grid), -1, -1)
     columns = (x[:, j, None].expand(len(grid), -1, -1) for j in range(x.shape[1]))
-    return torch.stack([gp_evidence(y, column, grid, kernel).amax(0) for column in columns])
+    values = (gp_evidence(y, column, grid, kernel) + prior for column in columns)
+    return torch.stack([value.amax(0) for value in values])
 
 
 def column_features(x: Tensor) -> Tensor:  # (N, n) -> (N, n, r)
@@ -133,10 +163,9 @@ def _factor(x: Tensor, parameters: Tensor, kernel: Kernel) -> tuple[Tensor, Cova
 
 
 def _evidence(factor: Tensor, white: Tensor) -> Tensor:  # (*, N, N), (*, N, c) -> (*, c)
-    variance = white.double().square().mean(-2)
-    half_logdet = factor.diagonal(dim1=-2, dim2=-1).double().log().sum(-1, keepdim=True)
-    value = -factor.shape[-1] / 2 * variance.log() - half_logdet
-    return value.nan_to_num(nan=-math.inf).cpu()
+    quadratic = white.double().square().sum(-2).cpu()
+    log_det = 2 * factor.diagonal(dim1=-2, dim2=-1).double().log().sum(-1, keepdim=True).cpu()
+    return log_gaussian(quadratic, log_det, factor.shape[-1]).nan_to_num(nan=-math.inf)
 
 
 def _pull(

@@ -1,0 +1,70 @@
+"""A table as evidences read it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from .transforms import standardise
+
+__all__ = ["Table", "table_of", "tied"]
+
+_TIED = 0.05  # share of the rows that have one and the same value
+
+
+class Table(NamedTuple):
+    """Standardised columns as causes and as effects: these are spread out where values are tied."""
+
+    x: Tensor  # (N, n)
+    y: Tensor  # (N, n)
+
+    def first(self, rows: int) -> Table:
+        """Its first rows."""
+        return Table(self.x[:rows], self.y[:rows])
+
+
+def table_of(x: Tensor) -> Table:  # (N, n)
+    r"""Standardise, and spread tied values evenly over the cell that rounding may have taken.
+
+    A density has nothing to say of a value that returns: it would be infinite there. Spread over
+    its cell of width w, the density is the probability of the cell over w, and a column of counts,
+    of 0 and 1 or of rounded amounts compares with any other.
+
+    Example:
+        >>> table = table_of(torch.tensor([[0.0], [1.0], [0.0], [1.0]]).double())
+        >>> table.x[:, 0].tolist()
+        [-1.0, 1.0, -1.0, 1.0]
+        >>> len(table.y.unique())
+        4
+    """
+    plain, _ = standardise(x.double().cpu())
+    columns = [_spread(column) for column in plain.T]
+    return Table(plain, standardise(torch.stack(columns, -1))[0])
+
+
+def tied(x: Tensor, share: float = _TIED) -> Tensor:  # (N, n) -> (n,) bool
+    """Whether one value is frequent in a column."""
+    values = x.sort(0).values
+    step = max(1, round(share * len(x)))
+    return (values[step:] == values[:-step]).any(0)
+
+
+def _spread(column: Tensor) -> Tensor:  # (N,) -> (N,)
+    values, which, counts = column.unique(return_inverse=True, return_counts=True)
+    if len(values) in (1, len(column)):
+        return column
+    middle = (values[1:] + values[:-1]) / 2
+    low = torch.cat([2 * values[:1] - middle[:1], middle])
+    high = torch.cat([middle, 2 * values[-1:] - middle[-1:]])
+    # Within a cell evenly, in an order that has nothing to do with that of the rows.
+    generator = torch.Generator().manual_seed(0)
+    chance = torch.rand(len(column), generator=generator, dtype=torch.float64)
+    order = torch.argsort(which + chance)
+    first = counts.cumsum(0) - counts
+    place = torch.empty_like(column)
+    within = torch.arange(len(column)) - first[which[order]]
+    place[order] = (within.double() + 0.5) / counts[which[order]]
+    spread = low[which] + (high - low)[which] * place
+    return torch.where(counts[which] > 1, spread, column)

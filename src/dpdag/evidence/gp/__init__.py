@@ -1,0 +1,17 @@
+"""Gaussian processes over all parents jointly."""
+
+from .batches import Families
+from .budget import TIME_BUDGET, affordable_rows, search_seconds
+from .grid import GridGPEvidence
+from .kernels import KERNELS
+from .process import GPEvidence
+
+__all__ = [
+    "KERNELS",
+    "TIME_BUDGET",
+    "Families",
+    "GPEvidence",
+    "GridGPEvidence",
+    "affordable_rows",
+    "search_seconds",
+]

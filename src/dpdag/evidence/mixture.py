@@ -1,0 +1,323 @@
+"""One evidence of all families: functions and noise averaged, for every column on its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..columns import Table
+from .additive import AdditiveEvidence
+from .gp import GPEvidence
+from .gp.batches import as_bits
+from .linear import LinearEvidence
+from .noise import NOISES, log_gaussian, noise_factors, noise_sizes, standardised
+from .screened import ScreenedEvidence
+
+__all__ = ["FUNCTIONS", "MixtureEvidence", "Weights"]
+
+FUNCTIONS = ("linear", "additive", "gp", "network")
+_KERNELS = {"gp": "rbf", "network": "network"}
+_MARGIN = 25.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
+_DEAR = 6.0  # the same for functions that are dear to evaluate
+_SIZE_FUNCTIONS = 4  # of each cause, that the size of noise may follow
+_WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
+
+Key = tuple[int, int]  # child, parents as bits
+
+
+class Weights(NamedTuple):
+    """What each family holds of one column's evidence.
+
+    Attributes:
+        functions: (f,) in the order of the mixture's functions; equal without parents.
+        noise: (4,) in the order of ``NOISES``.
+        log_evidence: Of the column given its parents.
+        over_root: Nats over the column by itself.
+    """
+
+    functions: Tensor
+    noise: Tensor
+    log_evidence: float
+    over_root: float
+
+
+class MixtureEvidence(ScreenedEvidence):
+    r"""Log density of a child given its parents, averaged over families.
+
+    .. math:: \log p(x_v \mid x_S) = \log \sum_{f, k} \pi_f\, \pi_k\, p_{fk}(x_v \mid x_S)
+
+    over functions f (a line, a sum of curves, a smooth process, a network process) and noise k
+    (Gaussian or of any shape, of constant size or of one that follows the causes). A column
+    without parents has the same noise around its mean. Families are a matter of each column.
+    Cheap ones are evaluated first, dear ones only where they can still matter: what lies
+    25 nats beneath the best is left out.
+
+    Arguments:
+        table: Standardised columns.
+        functions: Of ``FUNCTIONS``.
+        any_noise: Whether noise may differ from Gaussian noise of constant size.
+        device: For Gaussian processes.
+
+    Example:
+        >>> generator = torch.Generator().manual_seed(0)
+        >>> cause, noise = torch.rand(2, 500, generator=generator, dtype=torch.float64)
+        >>> x = torch.stack([cause, cause + noise], dim=1)
+        >>> evidence = MixtureEvidence((x - x.mean(0)) / x.std(0, correction=0))
+        >>> graphs = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
+        >>> right, wrong = (evidence.log_evidence(torch.arange(2), one).sum() for one in graphs)
+        >>> bool(right > wrong + 20)
+        True
+    """
+
+    def __init__(
+        self,
+        table: Table | Tensor,  # (N, n)
+        *,
+        functions: Sequence[str] = FUNCTIONS,
+        any_noise: bool = True,
+        device: torch.device | str = "cpu",
+        screen_rows: int | None = None,
+    ) -> None:
+        if isinstance(table, Tensor):
+            table = Table(table, table)
+        self.table = Table(*(part.double().cpu() for part in table))
+        self.n_rows, self.n_nodes = table.x.shape
+        self.functions, self.any_noise = tuple(functions), any_noise
+        self.sums = AdditiveEvidence(self.table.x, y=self.table.y)
+        self.lines = LinearEvidence(self.table.y)
+        self.cheap = {"linear": self.lines, "additive": self.sums}
+        self.processes = {
+            name: GPEvidence(table, kernel=_KERNELS[name], device=device, screen_rows=screen_rows)
+            for name in functions
+            if name in _KERNELS
+        }
+        self.sees_pairs = bool(self.processes)
+        self.lookahead = max((p.lookahead for p in self.processes.values()), default=64)
+        self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
+        zero = torch.zeros(self.n_nodes, dtype=torch.float64)
+        self._lift = zero.clone()  # most that other noise than Gaussian brought to each child
+        quadratic = self.table.y.square().sum(0)
+        noise = self._noise(self.table.y.T.contiguous(), None)
+        self._roots = log_gaussian(quadratic, zero, self.n_rows)[:, None] + noise  # (n, k)
+
+    # Values ----------------------------------------------------------------------------------
+
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
+        return self.terms(child, parents).flatten(1).logsumexp(-1)
+
+    def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
+        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        value = torch.empty(len(child), dtype=torch.float64)
+        new = torch.tensor([key not in self._known for key in keys])
+        if bool((~new).any()):
+            value[~new] = self.log_evidence(child[~new], parents[~new])
+        if bool(new.any()):
+            dear = torch.stack([self._dear(*key) for key, own in zip(keys, new) if own])
+            terms, final = self._evaluate(child[new], parents[new], target[new], dear)
+            value[new] = terms.flatten(1).logsumexp(-1)
+            for k, row in enumerate(new.nonzero()[:, 0].tolist()):
+                if final[k]:
+                    self._known[keys[row]] = terms[k]
+        return value
+
+    def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
+        """Log of prior times density of every family; −∞ where it does not matter."""
+        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        new = {key: k for k, key in enumerate(keys) if key not in self._known}
+        if new:
+            rows = torch.tensor(list(new.values()))
+            goal = torch.full((len(rows),), -math.inf, dtype=torch.float64)
+            dear = torch.ones(len(rows), len(self.processes), dtype=torch.bool)
+            terms, _ = self._evaluate(child[rows], parents[rows], goal, dear)
+            self._known.update(zip(new, terms))
+        return torch.stack([self._known[key] for key in keys])
+
+    def _dear(self, child: int, bits: int) -> Tensor:  # (processes,) bool
+        """Which processes are worth a try: those that matter to the best neighbouring set known."""
+        near = ((child, bits ^ (1 << j)) for j in range(self.n_nodes))
+        known = [self._known[key] for key in near if key[1] and key in self._known]
+        if not known:
+            return torch.ones(len(self.processes), dtype=torch.bool)
+        terms = max(known, key=lambda terms: float(terms.flatten().logsumexp(0))).logsumexp(-1)
+        own = terms[[self.functions.index(name) for name in self.processes]]
+        return own > terms.amax() - _DEAR
+
+    def without_processes(self) -> MixtureEvidence | None:
+        """The same of cheap functions alone; None where there are none."""
+        cheap = [name for name in self.functions if name in self.cheap]
+        if not cheap or not self.processes:
+            return self if cheap else None
+        return MixtureEvidence(self.table, functions=cheap, any_noise=self.any_noise)
+
+    def holds(self, function: str, graph: Tensor) -> bool:  # (n, n) bool
+        """Whether a kind of function holds most of the evidence of any column with parents."""
+        if function not in self.functions:
+            return False
+        children = graph.any(0).nonzero()[:, 0].tolist()
+        index = self.functions.index(function)
+        return any(self.weights(v, graph[:, v]).functions[index] > 0.5 for v in children)
+
+    def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
+        """Which families hold the evidence of a column."""
+        terms = self.terms(torch.tensor([child]), parents[None])[0]
+        total = terms.flatten().logsumexp(0)
+        share = (terms - total).exp()
+        alone = float(self._roots[child].logsumexp(0))
+        return Weights(share.sum(1), share.sum(0), float(total), float(total) - alone)
+
+    def size_weights(self, function: str, child: int, parents: Tensor) -> Tensor:  # -> (|S|, k)
+        """Coefficients of the log size of a column's noise, by parent and smooth function."""
+        one, given = torch.tensor([child]), parents[None]
+        part = self.processes.get(function)
+        residual = (
+            part.fit(one, given).residual
+            if part is not None
+            else self.cheap[function].residuals(one, given)
+        )
+        index = parents.nonzero().T
+        sizes = noise_sizes(standardised(residual), self.sums.features(index, _SIZE_FUNCTIONS))
+        return sizes.weight.reshape(index.shape[1], -1)
+
+    def _evaluate(
+        self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
+    ) -> tuple[Tensor, Tensor]:  # -> (b, f, k), (b,)
+        """Terms, and whether all that matter are final."""
+        f = len(self.functions)
+        terms = torch.full((len(child), f, len(NOISES)), -math.inf, dtype=torch.float64)
+        bare = ~parents.any(-1)
+        kinds = self._roots.shape[1]
+        terms[bare, :, :kinds] = self._roots[child[bare]].unsqueeze(1) - math.log(f)
+        final = torch.ones(len(child), dtype=torch.bool)
+        rows = (~bare).nonzero()[:, 0]
+        if len(rows):
+            terms[rows], final[rows] = self._given(
+                child[rows], parents[rows], goal[rows], dear[rows]
+            )
+        return terms, final
+
+    def _given(
+        self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        f = len(self.functions)
+        final = dear.all(-1)
+        goal = goal - self._lift[child]  # in terms of Gaussian noise
+        gaussian = torch.full((len(child), f), -math.inf, dtype=torch.float64)
+        whole = torch.ones(len(child), f, dtype=torch.bool)
+        residual: dict[str, Tensor] = {}
+        for k, name in enumerate(self.functions):
+            if name in self.cheap:
+                gaussian[:, k] = self.cheap[name].log_evidence(child, parents)
+        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best process on few rows
+        for k, name in enumerate(self.functions):
+            if name in self.processes:
+                rows = dear[:, list(self.processes).index(name)].nonzero()[:, 0]
+                if not len(rows):
+                    continue
+                rival = gaussian[rows].amax(-1) - _DEAR
+                target = torch.maximum(rival, goal[rows])
+                fit = self.processes[name].fit(
+                    child[rows], parents[rows], target, few[rows] - _DEAR
+                )
+                few[rows] = torch.maximum(few[rows], fit.rough)
+                final[rows] &= fit.final | (fit.value < rival)
+                gaussian[rows, k] = fit.value.where(fit.final | (fit.value > rival), -math.inf)
+                residual[name] = torch.zeros(len(child), self.n_rows, dtype=torch.float64)
+                residual[name][rows] = fit.residual
+                whole[rows, k] = fit.final
+        terms = gaussian.new_full((*gaussian.shape, len(NOISES)), -math.inf)
+        rough = gaussian + self._lift[child, None]
+        terms[..., 0] = rough.where(~whole, -math.inf)
+        for k, name in enumerate(self.functions):
+            matters = gaussian[:, k] > gaussian.amax(-1) - _MARGIN
+            rows = (matters & whole[:, k]).nonzero()[:, 0]
+            if len(rows):
+                own = residual[name][rows] if name in residual else None
+                noise = self._noise_given(name, child[rows], parents[rows], own)
+                terms[rows, k, : noise.shape[1]] = gaussian[rows, k, None] + noise - math.log(f)
+        lift = terms.flatten(1).logsumexp(-1) - gaussian.amax(-1)
+        self._lift.scatter_reduce_(0, child[final], lift[final], "amax")
+        return terms, final
+
+    def _noise_given(
+        self, name: str, child: Tensor, parents: Tensor, residual: Tensor | None
+    ) -> Tensor:  # (b,), (b, n), (b, N) -> (b, k)
+        if not self.any_noise:
+            return child.new_zeros(len(child), 1, dtype=torch.float64)
+        if residual is None:
+            residual = self.cheap[name].residuals(child, parents)
+        value = residual.new_empty(len(child), len(NOISES))
+        size = parents.sum(-1)
+        for count in size.unique().tolist():
+            rows = (size == count).nonzero()[:, 0]
+            index = parents[rows].nonzero()[:, 1].reshape(len(rows), count)
+            value[rows] = self._noise(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
+        return value
+
+    def _noise(self, residual: Tensor, features: Tensor | None) -> Tensor:  # (b, N) -> (b, k)
+        if not self.any_noise:
+            return residual.new_zeros(len(residual), 1)
+        return noise_factors(residual, features)
+
+    # What searches ask for -------------------------------------------------------------------
+
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        terms = self.terms(child, parents)
+        total = terms.flatten(1).logsumexp(-1)
+        matters = terms.flatten(2).amax(-1) > (total - _MARGIN)[:, None]  # (b, f)
+        others = ~torch.nn.functional.one_hot(child, self.n_nodes).bool()
+        bare = ~parents.any(-1)
+        estimate = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        noise = terms.logsumexp(-1) - terms[..., 0]  # (b, f) what other noise brings
+        for k, name in enumerate(self.functions):
+            if name in self.cheap:
+                rows = matters[:, k].nonzero()[:, 0]
+                if not len(rows):
+                    continue
+                values = self.cheap[name].toggles(child[rows], parents[rows], others[rows])
+                values = values + noise[rows, k, None] + terms[rows, k, :1] * 0
+                estimate[rows] = torch.logaddexp(estimate[rows], values.nan_to_num(nan=-math.inf))
+            else:
+                rows = (matters[:, k] & ~bare).nonzero()[:, 0]
+                process = self.processes[name]
+                if len(rows):
+                    change = process.screens(child[rows], parents[rows])
+                    base = terms[rows, k].logsumexp(-1) + math.log(len(self.functions))
+                    estimate[rows] = torch.logaddexp(estimate[rows], base[:, None] + change)
+                if bool(bare.any()):
+                    values = process.single_values()[child[bare]] + noise[bare, k, None]
+                    estimate[bare] = torch.logaddexp(estimate[bare], values)
+        estimate = estimate - math.log(len(self.functions))
+        last = parents & (parents.sum(-1, keepdim=True) == 1)
+        root = self._roots[child].logsumexp(-1)[:, None]
+        estimate = torch.where(last, root, estimate)
+        return torch.where(others, estimate - total[:, None], 0.0)
+
+    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
+        process = self._process(child, parents)
+        return None if process is None or not parents.any() else process.probe(child, parents)
+
+    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
+        process = self._process(child, parents)
+        if process is not None:
+            return process.pair_probe(child, parents)
+        from .gp.interactions import interaction_scores, simple_shapes
+
+        residual = self.sums.residuals(torch.tensor([child]), parents[None])[0]
+        return interaction_scores(standardised(residual[None])[0], simple_shapes(self.table.x))
+
+    def _process(self, child: int, parents: Tensor) -> GPEvidence | None:
+        """The process that explains a child best, where it matters."""
+        terms = self.terms(torch.tensor([child]), parents[None])[0].logsumexp(-1)
+        names = [name for name in self.processes if terms[self.functions.index(name)] > -math.inf]
+        if not names:
+            return None
+        return self.processes[max(names, key=lambda name: terms[self.functions.index(name)])]
+
+    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
+        if not self.processes:
+            return torch.zeros(len(child), dtype=torch.bool)
+        return values - self._roots[child].logsumexp(-1) < _WEAK * self.n_rows

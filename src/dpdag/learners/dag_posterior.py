@@ -1,0 +1,169 @@
+"""A posterior over DAGs, functions integrated out and families averaged by evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+from torch import Tensor
+
+from ..distributions import Constraints, Knowledge
+from ..evidence.gp import TIME_BUDGET
+from ..evidence.mixture import FUNCTIONS
+from ..ops.graphs import topological_order
+from ..registry import suggest
+from ..scm import fit_mixed
+from ..training import Spinner
+from .base import Job, Solution
+from .checks import Range, check_choice, check_ranges, resolve_device
+from .graph_posterior import PosteriorLearner
+from .missing import fit_with_missing
+from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
+from .validation import warn_of_ids
+
+__all__ = ["DAGPosterior"]
+
+_RANGES = {
+    "edge_prior": Range(0, 1, closed="neither", optional=True),
+    "resamples": Range(0, integer=True, optional=True),
+    "time_budget": Range(0, closed="neither"),
+}
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class DAGPosterior(PosteriorLearner):
+    r"""A posterior over DAGs: functions integrated out, families averaged for every column.
+
+    .. math:: P(A \mid x) \propto P(A) \prod_v p(x_v \mid x_{\mathrm{pa}_A(v)}), \qquad
+        p(x_v \mid x_S) = \sum_{f, k} \pi_f\, \pi_k \int p_k(x_v \mid f(x_S))\, dP(f)
+
+    over functions f (lines, sums of curves, Gaussian processes over all causes jointly, infinitely
+    wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
+    the causes). Columns without causes have densities of any shape too. Every column may first be
+    transformed, by the same evidence with the Jacobian counted. The best graph is found by a
+    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns.
+
+    Arguments:
+        mechanism: "auto" averages all kinds of functions; or one or several of "linear",
+            "additive", "gp" and "network", without transformations.
+        edge_prior: Probability of an edge; by default its density is learned too, half a parent
+            per column being expected beforehand.
+        resamples: Searches on random halves of the rows whose posteriors are averaged with that of
+            all rows. By default three for up to 30 columns where the noise of most columns is not
+            Gaussian of constant size, else none.
+        time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
+            looks at as many rows as that and the free memory allow, but at no less than 1000 for
+            want of time.
+        missing: "error" refuses NaN; "impute" learns with them: missing values are drawn anew from
+            the learned model between fits, from usual values at first.
+        knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
+        pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
+        prune: CAM pruning afterwards, at level 0.001 or the level given.
+        device: "auto", "cpu" or "cuda".
+        random_state: Seed.
+        verbose: Show what is being done in a terminal.
+
+    Attributes:
+        edge_probabilities_: (n, n) posterior probability of every edge.
+        linked_probabilities_: (n, n) probability of an edge in either direction.
+        edge_scores_: (n, n) nats that each edge of the graph carries, plus one, and less than one
+            for others.
+        choice_: One record per column: transformation, weights of functions and noise, evidence,
+            nats over a column without causes, rows read.
+        posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
+
+    Example:
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> a = rng.normal(size=400)
+        >>> X = np.stack([np.tanh(2 * a) + 0.2 * rng.normal(size=400), a], axis=1)
+        >>> DAGPosterior(random_state=0).fit(X).adjacency_.tolist()
+        [[0, 0], [1, 0]]
+    """
+
+    mechanism: str | Sequence[str] = "auto"
+    edge_prior: float | None = None
+    resamples: int | None = None
+    time_budget: float = TIME_BUDGET
+    missing: str = "error"
+    knowledge: Knowledge | None = None
+    pns: Any = None
+    prune: bool | float = False
+    device: str = "auto"
+    random_state: Any = None
+    verbose: bool = True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from the columns of ``X`` (rows, n); ``y`` is ignored."""
+        self._check()
+        warn_of_ids(X)
+        if self.missing == "impute":
+            fit_with_missing(self, X, self._fit)
+            return self
+        return self._fit(X)
+
+    # Steps of fit ----------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        check_ranges(self.get_params(deep=False), _RANGES)
+        check_choice("missing", self.missing, ("error", "impute"))
+        for name in self._functions():
+            if name not in FUNCTIONS:
+                known = ["auto", *FUNCTIONS]
+                raise ValueError(
+                    f"Unknown mechanism {name!r}.{suggest(name, known)} Known: {', '.join(known)}."
+                )
+
+    def _functions(self) -> tuple[str, ...]:
+        if isinstance(self.mechanism, str):
+            return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
+        return tuple(self.mechanism)
+
+    def _plan(self, columns: int) -> Plan:
+        return Plan.within(
+            columns,
+            self.time_budget,
+            resolve_device(self.device),
+            functions=self._functions(),
+            any_noise=self.missing != "impute",  # values drawn blur the shape of noise
+            edge_prior=self.edge_prior,
+            resamples=self.resamples,
+            random_state=self.random_state,
+        )
+
+    def _prepare(self, X: Any) -> Job:
+        """Columns are transformed first, so that selection sees what the search will see."""
+        x = self._standardise(self._validate(X, reset=True))
+        constraints = self._constraints()
+        self._kinds, self.columns_ = ("identity",) * x.shape[1], None
+        if self.mechanism == "auto" and x.shape[1] > 1:
+            with Spinner("comparing transformations", enabled=bool(self.verbose)):
+                plan = self._plan(x.shape[1])
+                self._kinds, self.columns_ = choose_columns(x, constraints, plan)
+        x = x if self.columns_ is None else self.columns_(x)
+        return Job(self, x, self._select(x, constraints))
+
+    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+        plan = self._plan(x.shape[1])
+        with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
+            if expected := forecast(x.shape[1], len(x), plan):
+                spinner.say(expected)
+            found, evidence = solve(x, constraints, plan, spinner)
+        best = found[0].graph
+        self.posterior_ = mixture(found, constraints)
+        self.choice_ = records(evidence, best.adjacency, self._names(x.shape[1]), self._kinds)
+        del self._kinds
+        history = [
+            {"resample": k, "step": step, "log_evidence": value}
+            for k, one in enumerate(found)
+            for step, value in enumerate(one.graph.history)
+        ]
+        return Solution(
+            ranking(best, constraints),
+            best.adjacency,
+            partial(fit_mixed, evidence=evidence),
+            topological_order(best.adjacency | constraints.before),
+            history,
+        )

@@ -1,0 +1,217 @@
+"""A posterior over DAGs with the functions integrated out: columns, search, posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..columns import MonotoneColumns, table_of, transform
+from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
+from ..evidence.gp import affordable_rows, search_seconds
+from ..evidence.mixture import FUNCTIONS, MixtureEvidence
+from ..evidence.noise import NOISES
+from ..ops.graphs import reachability
+from ..ops.rows import varied_rows
+from ..posterior import LocalPosterior, direction_odds, fit_locally, likely_graphs
+from ..search.lazy import LazyResult, lazy_search
+from ..search.prior import EdgePrior
+from ..search.restarts import find_graph
+from ..search.transformations import choose_transforms
+from ..seeding import torch_generator
+from ..training import Spinner
+
+__all__ = ["Found", "Plan", "choose_columns", "forecast", "mixture", "ranking", "records", "solve"]
+
+_ENUMERATED = 5  # columns up to which the posterior is over all graphs
+_RESAMPLED = 30  # columns up to which resamples are a default
+_RESAMPLES = 3
+_EQUAL = 1e-6  # nats between graphs that explain the same
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of a fit.
+
+    Attributes:
+        functions: Kinds that are averaged.
+        any_noise: Whether noise may differ from Gaussian noise of constant size.
+        edge_prior: Probability of an edge; learned where None.
+        resamples: Random halves of the rows; None for as many as called for.
+        rows: That evidences read at most.
+    """
+
+    functions: Sequence[str] = FUNCTIONS
+    any_noise: bool = True
+    edge_prior: float | None = None
+    resamples: int | None = None
+    rows: int = 1000
+    device: str = "cpu"
+    random_state: Any = None
+
+    @classmethod
+    def within(cls, columns: int, seconds: float, device: str, **others: Any) -> Plan:
+        """With as many rows as seconds and memory allow."""
+        rows = affordable_rows(columns, seconds=seconds, device=device)
+        return cls(rows=rows, device=device, **others)
+
+    def evidence(self, x: Tensor) -> MixtureEvidence:  # (rows, n)
+        """Of some rows, drawn at random, the same ones each time."""
+        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
+        rows = varied_rows(x, order[: self.rows])
+        return MixtureEvidence(
+            table_of(x[rows]),
+            functions=self.functions,
+            any_noise=self.any_noise,
+            device=self.device,
+        )
+
+
+class Found(NamedTuple):
+    """The best graph a search found and the posterior, as one DP-DAG or several."""
+
+    graph: LazyResult
+    posteriors: Sequence[LocalPosterior]
+    weights: Tensor  # (k,)
+
+
+def choose_columns(
+    x: Tensor, constraints: Constraints, plan: Plan
+) -> tuple[tuple[str, ...], MonotoneColumns | None]:  # (rows, n) standardised
+    """What is done to every column, and the functions that do it; None for nothing."""
+    chosen = choose_transforms(
+        x,
+        prior=EdgePrior.of(constraints, plan.edge_prior),
+        constraints=constraints,
+        functions=plan.functions,
+        any_noise=plan.any_noise,
+    )
+    if all(kind == "identity" for kind in chosen.kinds):
+        return chosen.kinds, None
+    return chosen.kinds, MonotoneColumns.through(x, transform(x, chosen.kinds).z)
+
+
+def solve(
+    x: Tensor,  # (rows, n) in the units of the model
+    constraints: Constraints,
+    plan: Plan,
+    spinner: Spinner,
+) -> tuple[list[Found], MixtureEvidence]:
+    """Find a graph on all rows, mend it on halves of them, and fit a posterior around each."""
+    prior = EdgePrior.of(constraints, plan.edge_prior)
+    spinner.show("searching a graph")
+    evidence = plan.evidence(x)
+    graph = find_graph(evidence, prior=prior, constraints=constraints)
+    spinner.show("weighing its neighbours")
+    found = [_with_posterior(graph, evidence, prior, constraints)]
+    best = found[0].graph.adjacency
+    count = plan.resamples
+    if count is None:
+        doubt = x.shape[1] <= _RESAMPLED and _odd_noise(evidence, best)
+        count = _RESAMPLES if doubt else 0
+    for k in range(count):
+        spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
+        own = plan.evidence(_half(x, k, plan.random_state))
+        graph = lazy_search(own, prior=prior, constraints=constraints, start=best)
+        found.append(_with_posterior(graph, own, prior, constraints))
+    return found, evidence
+
+
+def _odd_noise(evidence: MixtureEvidence, graph: Tensor) -> bool:  # (n, n) bool
+    """Whether the noise of most columns is estimated rather than Gaussian of constant size."""
+    plain = [float(evidence.weights(v, graph[:, v]).noise[0]) for v in range(len(graph))]
+    return sum(own < 0.5 for own in plain) > len(plain) / 2
+
+
+def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2, n)
+    generator = torch_generator(random_state, "resamples", k)
+    drawn = torch.randperm(len(x), generator=generator)[: max(5, len(x) // 2)]
+    return x[varied_rows(x, drawn)]
+
+
+def _with_posterior(
+    graph: LazyResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+) -> Found:
+    """Where all graphs are seen, the search cannot miss the best of them."""
+    density = prior.density(int(graph.adjacency.sum()))
+    if evidence.n_nodes <= _ENUMERATED:
+        likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
+        other = lazy_search(evidence, prior=prior, constraints=constraints, start=likely.best)
+        if other.total > graph.total + _EQUAL:
+            graph = other
+        return Found(graph, likely.posteriors(constraints), likely.weights)
+    odds = direction_odds(graph, evidence, constraints=constraints)
+    local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds)
+    return Found(graph, [local], torch.ones(1))
+
+
+def forecast(columns: int, rows: int, plan: Plan) -> str | None:
+    """What to expect of a search that takes more than half a minute."""
+    if not set(plan.functions) - {"linear", "additive"}:
+        return None
+    used = min(rows, plan.rows)
+    seconds = search_seconds(columns, used, plan.device)
+    if seconds < 30:
+        return None
+    where = "a CPU" if plan.device == "cpu" else "this device"
+    return (
+        f"Searching {columns} columns with Gaussian processes on {used} of {rows} rows takes some "
+        f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes seconds."
+    )
+
+
+def ranking(found: LazyResult, constraints: Constraints) -> Tensor:  # -> (n, n)
+    r"""Edge scores: present edges by the evidence they carry, others by what they would add.
+
+    .. math:: s = 1 + \max(g, 0) \;\text{ or }\; \tfrac12 \bigl(1 + g / (1 + |g|)\bigr)
+
+    Edges against the order of the graph come last: to add them, others would have to go.
+    """
+    gain = found.gain.nan_to_num(nan=-1e6, neginf=-1e6, posinf=1e6)
+    absent = 0.5 * (1 + gain / (1 + gain.abs()))
+    against = reachability(found.adjacency).mT
+    absent = torch.where(against, 0.1 * absent, absent)
+    scores = torch.where(found.adjacency, 1 + gain.clamp_min(0), absent)
+    return scores.masked_fill(~constraints.allowed, 0.0)
+
+
+def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
+    """Equal parts of the posteriors of several searches."""
+    posteriors = [posterior for one in found for posterior in one.posteriors]
+    order = torch.stack([p.order_logits.float() for p in posteriors])
+    edges = torch.stack([p.edge_logits.float() for p in posteriors])
+    components = DAGDistribution(
+        GumbelTopK(order, constraints=constraints),
+        EdgeDistribution(edges, constraints=constraints),
+    )
+    return DAGMixture(components, torch.cat([one.weights.float() for one in found]) / len(found))
+
+
+def records(
+    evidence: MixtureEvidence,
+    graph: Tensor,  # (n, n) bool
+    names: Sequence[Any],
+    kinds: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Which nats, rows and families decided, one record per column."""
+    found = []
+    for v, (name, kind) in enumerate(zip(names, kinds)):
+        own = evidence.weights(v, graph[:, v])
+        found.append(
+            {
+                "column": str(name),
+                "parents": int(graph[:, v].sum()),
+                "transformation": kind,
+                "functions": dict(zip(evidence.functions, own.functions.tolist())),
+                "noise": dict(zip(NOISES, own.noise.tolist())),
+                "log_evidence": own.log_evidence,
+                "nats_over_root": own.over_root,
+                "rows": evidence.n_rows,
+            }
+        )
+    return found
+
+

@@ -1,0 +1,17 @@
+"""Posteriors over graphs: of all of them, or around the best one."""
+
+from .enumerated import WeightedGraphs, likely_graphs
+from .exact import MAX_NODES, SubsetPosterior, exact_posterior
+from .local import LocalPosterior, fit_locally
+from .reversals import direction_odds
+
+__all__ = [
+    "MAX_NODES",
+    "LocalPosterior",
+    "SubsetPosterior",
+    "WeightedGraphs",
+    "direction_odds",
+    "exact_posterior",
+    "fit_locally",
+    "likely_graphs",
+]

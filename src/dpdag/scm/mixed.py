@@ -1,0 +1,107 @@
+"""Mechanisms of several kinds on one graph: every column has its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..evidence.mixture import MixtureEvidence
+from ..evidence.noise import NOISES
+from ..evidence.splines import SplineBasis
+from .additive import fit_additive
+from .gp import fit_gp
+from .linear import fit_linear
+from .model import Mechanisms, UncertainMechanisms
+
+__all__ = ["MixedMechanisms", "fit_mixed"]
+
+_FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
+
+
+@dataclass(frozen=True)
+class MixedMechanisms:
+    r"""Every node from its parents by a function of its own kind, and noise of a size they decide.
+
+    .. math:: x_j = f_j(x) + e^{g_j(x)} \epsilon_j, \qquad
+              g_j(x) = \sum_{i \in \mathrm{pa}(j)} \sum_k v_{ikj}\, u_{ik}(x_i)
+
+    Arguments:
+        parts: Mechanisms of every kind in use.
+        kind: (n,) which of them each node has.
+        noise: (n,) variance of every node's noise.
+        basis: The functions u.
+        size_weight: (n, k, n) v: parent, function, child; zero where the size does not vary.
+    """
+
+    parts: tuple[Mechanisms, ...]
+    kind: Tensor
+    noise: Tensor
+    basis: SplineBasis
+    size_weight: Tensor
+
+    def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        value = torch.zeros_like(x)
+        for k, part in enumerate(self.parts):
+            value = torch.where(self.kind == k, part(x), value)
+        return value
+
+    def scale(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        """Size of every node's noise, relative to that of its residuals."""
+        if not bool(self.size_weight.any()):
+            return torch.ones_like(x)
+        log_size = torch.einsum("rik,ikj->rj", self.basis(x), self.size_weight)
+        return log_size.clamp(-_FURTHEST, _FURTHEST).exp()
+
+    def variance(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        """Of each node given its parents: noise, and for processes what is not known of them."""
+        value = self.noise * self.scale(x).square()
+        for k, part in enumerate(self.parts):
+            if isinstance(part, UncertainMechanisms):
+                constant = (self.kind == k) & ~self.size_weight.any(0).any(0)
+                value = torch.where(constant, part.variance(x), value)
+        return value
+
+
+def fit_mixed(
+    x: Tensor,  # (rows, n) standardised
+    graph: Tensor,  # (n, n) bool
+    evidence: MixtureEvidence,
+) -> MixedMechanisms:
+    """The functions that hold most of each column's evidence, and sizes of noise that vary.
+
+    Example:
+        >>> generator = torch.Generator().manual_seed(0)
+        >>> cause, noise = torch.randn(2, 1000, generator=generator, dtype=torch.float64)
+        >>> x = torch.stack([cause, torch.exp(cause / 2) * noise], dim=1)
+        >>> x = (x - x.mean(0)) / x.std(0)
+        >>> evidence = MixtureEvidence(x, functions=["linear", "additive"])
+        >>> model = fit_mixed(x, torch.tensor([[0, 1], [0, 0]]).bool(), evidence)
+        >>> sizes = model.scale(torch.tensor([[-1.0, 0.0], [1.0, 0.0]], dtype=torch.float64))
+        >>> bool(sizes[1, 1] > 2 * sizes[0, 1])
+        True
+    """
+    n, functions = len(graph), evidence.functions
+    weights = [evidence.weights(v, graph[:, v]) for v in range(n)]
+    best = torch.tensor([int(own.functions.argmax()) for own in weights])
+    used = best[graph.any(0)].unique()
+    kind = torch.searchsorted(used, best).clamp(max=max(len(used) - 1, 0))
+    parts = []
+    for k in used.tolist():
+        own = graph & (best == k)
+        if functions[k] in evidence.processes:
+            parts.append(fit_gp(x, own, evidence=evidence.processes[functions[k]]))
+        else:
+            parts.append((fit_linear if functions[k] == "linear" else fit_additive)(x, own))
+    basis = evidence.sums.basis
+    size_weight = x.new_zeros(n, basis.size, n)
+    varies = len(NOISES) // 2
+    for child in graph.any(0).nonzero()[:, 0].tolist():
+        if weights[child].noise[varies:].sum() > 0.5:
+            parents = graph[:, child]
+            weight = evidence.size_weights(functions[best[child]], child, parents)
+            size_weight[parents, : weight.shape[1], child] = weight
+    model = MixedMechanisms(tuple(parts), kind, x.new_ones(n), basis, size_weight)
+    scaled = (x - model(x)) / model.scale(x)
+    return MixedMechanisms(tuple(parts), kind, scaled.square().mean(0), basis, size_weight)

@@ -1,0 +1,90 @@
+"""The best graph that climbs from several starts find: cheap functions first, then all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ..distributions.knowledge import Constraints
+from ..evidence.base import CachedEvidence
+from ..evidence.linear import LinearEvidence
+from ..evidence.mixture import MixtureEvidence
+from ..evidence.screened import ExactScreen
+from ..ops.precedence import precedence_mask
+from .greedy import greedy
+from .iterated import either, iterated_search
+from .lazy import LazyResult, lazy_search
+from .lingam import lingam_order
+from .prior import EdgePrior
+
+__all__ = ["cheap_graph", "find_graph"]
+
+_NODES = 30  # beyond, one climb has to do
+
+
+def find_graph(
+    evidence: MixtureEvidence,
+    *,
+    prior: EdgePrior,
+    constraints: Constraints,
+    start: Tensor | None = None,  # (n, n) bool
+) -> LazyResult:
+    """Climb from a start, or from the best graph of lines and sums of curves.
+
+    What several causes do only together is not in such a graph; the climb with processes that
+    follows adds it. Only lines and curves need several starts: where functions bend, directions
+    are clear to single steps.
+    """
+    if start is None and (cheap := evidence.without_processes()) is not None:
+        found = cheap_graph(cheap, prior=prior, constraints=constraints)
+        if not evidence.processes:
+            return found
+        start = found.adjacency
+    return lazy_search(evidence, prior=prior, constraints=constraints, start=start)
+
+
+def cheap_graph(
+    evidence: MixtureEvidence, *, prior: EdgePrior, constraints: Constraints
+) -> LazyResult:
+    """The best graph of lines and sums of curves.
+
+    Where straight lines hold the evidence of a column, directions hang together over long
+    distances: then climbs also begin with the best linear Gaussian graph and with the graph of
+    the order that the shape of the noise gives, and the best of all is left and climbed again.
+    """
+    climb = partial(lazy_search, evidence, prior=prior, constraints=constraints)
+    best = climb()
+    if evidence.n_nodes > _NODES:
+        return best
+    if evidence.holds("linear", best.adjacency):
+        lines = LinearEvidence(evidence.table.y)
+        starts = (
+            _best_lines(lines, prior, constraints),
+            _lines_along_order(lines, evidence.table.y, prior, constraints),
+        )
+        best = max([best, *(climb(start=start) for start in starts)], key=lambda one: one.total)
+    return iterated_search(
+        evidence,
+        prior=prior,
+        constraints=constraints,
+        start=best.adjacency,
+        change=either,
+        patience=10,
+        rounds=40,
+    )
+
+
+def _best_lines(lines: LinearEvidence, prior: EdgePrior, constraints: Constraints) -> Tensor:
+    screened = ExactScreen(CachedEvidence(lines))
+    return iterated_search(screened, prior=prior, constraints=constraints).adjacency
+
+
+def _lines_along_order(
+    lines: LinearEvidence, x: Tensor, prior: EdgePrior, constraints: Constraints
+) -> Tensor:  # (N, n) -> (n, n)
+    order = lingam_order(x, constraints.before)
+    along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
+    return greedy(lines, constraints=along, penalty=prior.cost(len(order))).adjacency

@@ -1,0 +1,149 @@
+"""Which transformation of each column the data prefer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..columns import TRANSFORMS, Transformed, table_of, transform
+from ..columns.table import tied
+from ..distributions.knowledge import Constraints
+from ..evidence.mixture import MixtureEvidence
+from ..ops.rows import spaced
+from .lazy import lazy_search
+from .prior import EdgePrior
+
+__all__ = ["Columns", "choose_transforms"]
+
+_CHEAP = ("linear", "additive")
+_ROWS = 1000  # by which transformations are compared
+_FEW_ROWS = 300  # of a comparison with processes
+_NODES = 50  # beyond, processes are not asked
+
+
+class Columns(NamedTuple):
+    """What is done to every column, and the nats that this brings to all of them together."""
+
+    kinds: tuple[str, ...]
+    gain: float
+
+
+class _Scored(NamedTuple):
+    kinds: tuple[str, ...]
+    columns: Transformed
+    graph: Tensor  # (n, n) bool
+    total: float
+
+
+def choose_transforms(
+    x: Tensor,  # (rows, n) standardised
+    *,
+    prior: EdgePrior,
+    constraints: Constraints,
+    functions: Sequence[str],
+    any_noise: bool = True,
+) -> Columns:
+    r"""The transformation of each column under which all of them together are likeliest.
+
+    .. math:: \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g_v'(x_v)| + \log P(A),
+        \qquad z_v = g_v(x_v)
+
+    compared by lines and sums of curves: first one kind for all columns, then single columns, each
+    change at the price of a parameter. What wins must hold under processes too, on few rows and a
+    graph of its own, because causes that act only together look like odd columns to sums.
+    Columns with a frequent value stay as they are.
+    """
+    rows = spaced(x, _ROWS)
+    free = ~tied(rows)
+    plain = ("identity",) * x.shape[1]
+    judge = _Judge(rows, prior, constraints, any_noise)
+    first = judge.climb(plain)
+    alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
+    best = max((judge.evaluate(kinds, first.graph) for kinds in alike), key=lambda one: one.total)
+    best = judge.climb(best.kinds, best.graph) if best.total > first.total else first
+    best = judge.single_columns(max(first, best, key=lambda one: one.total), free)
+    if best.kinds == plain:
+        return Columns(plain, 0.0)
+    gain = best.total - first.total
+    processes = [name for name in functions if name not in _CHEAP]
+    if processes and x.shape[1] <= _NODES:
+        few = _Judge(spaced(x, _FEW_ROWS), prior, constraints, any_noise, functions)
+        if few.climb(best.kinds, best.graph).total < few.climb(plain, first.graph).total:
+            return Columns(plain, 0.0)
+    return Columns(best.kinds, gain)
+
+
+class _Judge:
+    """Compares transformations of columns on the same rows."""
+
+    def __init__(
+        self,
+        x: Tensor,  # (rows, n)
+        prior: EdgePrior,
+        constraints: Constraints,
+        any_noise: bool,
+        functions: Sequence[str] = _CHEAP,
+    ) -> None:
+        self.x, self.prior, self.constraints = x, prior, constraints
+        self.any_noise, self.functions = any_noise, functions
+        self.price = 0.5 * math.log(len(x))  # of a parameter
+
+    def evidence(self, columns: Transformed) -> MixtureEvidence:
+        table = table_of(columns.z)
+        return MixtureEvidence(table, functions=self.functions, any_noise=self.any_noise)
+
+    def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
+        """On a graph of its own."""
+        columns = transform(self.x, kinds)
+        found = lazy_search(
+            self.evidence(columns), prior=self.prior, constraints=self.constraints, start=start
+        )
+        return self._scored(kinds, columns, found.adjacency, found.log_evidence)
+
+    def evaluate(self, kinds: tuple[str, ...], graph: Tensor) -> _Scored:
+        """On a given graph."""
+        columns = transform(self.x, kinds)
+        values = self.evidence(columns).log_evidence(torch.arange(len(graph)), graph.T.contiguous())
+        return self._scored(kinds, columns, graph, values)
+
+    def single_columns(self, scored: _Scored, free: Tensor) -> _Scored:  # (n,) bool
+        """Change columns one by one, the most promising first, while that pays."""
+        gains = self._own_gains(scored).masked_fill(~free[:, None], -math.inf)  # (n, kinds)
+        for place in gains.flatten().argsort(descending=True, stable=True).tolist():
+            column, kind = divmod(place, len(TRANSFORMS))
+            if gains[column, kind] <= self.price:
+                break
+            if scored.kinds[column] == TRANSFORMS[kind]:
+                continue
+            kinds = list(scored.kinds)
+            kinds[column] = TRANSFORMS[kind]
+            scored = max(
+                scored, self.evaluate(tuple(kinds), scored.graph), key=lambda one: one.total
+            )
+        return scored
+
+    def _own_gains(self, scored: _Scored) -> Tensor:  # (n, kinds)
+        """What each transformation of a column brings to its own density given its parents."""
+        graph = scored.graph
+        before = table_of(scored.columns.z)
+        values = []
+        for kind in TRANSFORMS:
+            columns = transform(self.x, [kind] * len(graph))
+            table = before._replace(y=table_of(columns.z).y)
+            evidence = MixtureEvidence(table, functions=["additive"], any_noise=self.any_noise)
+            own = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
+            values.append(own + columns.log_jacobian)
+        stacked = torch.stack(values, -1)
+        now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
+        return stacked - stacked.gather(1, now[:, None])
+
+    def _scored(
+        self, kinds: tuple[str, ...], columns: Transformed, graph: Tensor, values: Tensor
+    ) -> _Scored:
+        changed = sum(kind != "identity" for kind in kinds)
+        total = float(values.sum() + columns.log_jacobian.sum()) - self.price * changed
+        return _Scored(kinds, columns, graph, total + self.prior.log(int(graph.sum())))
