@@ -45,6 +45,18 @@ class Weights(NamedTuple):
     over_root: float
 
 
+class _Nearest(NamedTuple):
+    """What a neighbouring parent set tells.
+
+    Attributes:
+        dear: (processes,) bool, which of them matter there.
+        lift: Nats that other noise than Gaussian brings there.
+    """
+
+    dear: Tensor
+    lift: float
+
+
 class MixtureEvidence(ScreenedEvidence):
     r"""Log density of a child given its parents, averaged over families.
 
@@ -73,6 +85,8 @@ class MixtureEvidence(ScreenedEvidence):
         True
     """
 
+    screens_roots = True
+
     def __init__(
         self,
         table: Table | Tensor,  # (N, n)
@@ -99,7 +113,6 @@ class MixtureEvidence(ScreenedEvidence):
         self.lookahead = max((p.lookahead for p in self.processes.values()), default=64)
         self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
         zero = torch.zeros(self.n_nodes, dtype=torch.float64)
-        self._lift = zero.clone()  # most that other noise than Gaussian brought to each child
         quadratic = self.table.y.square().sum(0)
         noise = self._noise(self.table.y.T.contiguous(), None)
         self._roots = log_gaussian(quadratic, zero, self.n_rows)[:, None] + noise  # (n, k)
@@ -116,8 +129,10 @@ class MixtureEvidence(ScreenedEvidence):
         if bool((~new).any()):
             value[~new] = self.log_evidence(child[~new], parents[~new])
         if bool(new.any()):
-            dear = torch.stack([self._dear(*key) for key, own in zip(keys, new) if own])
-            terms, final = self._evaluate(child[new], parents[new], target[new], dear)
+            near = [self._nearest(*key) for key, own in zip(keys, new) if own]
+            dear = torch.stack([one.dear for one in near])
+            lift = torch.tensor([one.lift for one in near], dtype=torch.float64)
+            terms, final = self._evaluate(child[new], parents[new], target[new] - lift, dear)
             value[new] = terms.flatten(1).logsumexp(-1)
             for k, row in enumerate(new.nonzero()[:, 0].tolist()):
                 if final[k]:
@@ -136,15 +151,19 @@ class MixtureEvidence(ScreenedEvidence):
             self._known.update(zip(new, terms))
         return torch.stack([self._known[key] for key in keys])
 
-    def _dear(self, child: int, bits: int) -> Tensor:  # (processes,) bool
-        """Which processes are worth a try: those that matter to the best neighbouring set known."""
+    def _nearest(self, child: int, bits: int) -> _Nearest:
+        """What the best neighbouring set known lets expect: one parent more or less."""
         near = ((child, bits ^ (1 << j)) for j in range(self.n_nodes))
         known = [self._known[key] for key in near if key[1] and key in self._known]
         if not known:
-            return torch.ones(len(self.processes), dtype=torch.bool)
-        terms = max(known, key=lambda terms: float(terms.flatten().logsumexp(0))).logsumexp(-1)
-        own = terms[[self.functions.index(name) for name in self.processes]]
-        return own > terms.amax() - _DEAR
+            every = torch.ones(len(self.processes), dtype=torch.bool)
+            root = self._roots[child]
+            return _Nearest(every, float(root.logsumexp(0) - root[0]))
+        terms = max(known, key=lambda terms: float(terms.flatten().logsumexp(0)))
+        lift = float(terms.flatten().logsumexp(0) - terms[:, 0].amax())
+        each = terms.logsumexp(-1)
+        own = each[[self.functions.index(name) for name in self.processes]]
+        return _Nearest(own > each.amax() - _DEAR, lift)
 
     def without_processes(self) -> MixtureEvidence | None:
         """The same of cheap functions alone; None where there are none."""
@@ -204,7 +223,6 @@ class MixtureEvidence(ScreenedEvidence):
     ) -> tuple[Tensor, Tensor]:
         f = len(self.functions)
         final = dear.all(-1)
-        goal = goal - self._lift[child]  # in terms of Gaussian noise
         gaussian = torch.full((len(child), f), -math.inf, dtype=torch.float64)
         whole = torch.ones(len(child), f, dtype=torch.bool)
         residual: dict[str, Tensor] = {}
@@ -229,8 +247,7 @@ class MixtureEvidence(ScreenedEvidence):
                 residual[name][rows] = fit.residual
                 whole[rows, k] = fit.final
         terms = gaussian.new_full((*gaussian.shape, len(NOISES)), -math.inf)
-        rough = gaussian + self._lift[child, None]
-        terms[..., 0] = rough.where(~whole, -math.inf)
+        terms[..., 0] = gaussian.where(~whole, -math.inf)
         for k, name in enumerate(self.functions):
             matters = gaussian[:, k] > gaussian.amax(-1) - _MARGIN
             rows = (matters & whole[:, k]).nonzero()[:, 0]
@@ -238,8 +255,6 @@ class MixtureEvidence(ScreenedEvidence):
                 own = residual[name][rows] if name in residual else None
                 noise = self._noise_given(name, child[rows], parents[rows], own)
                 terms[rows, k, : noise.shape[1]] = gaussian[rows, k, None] + noise - math.log(f)
-        lift = terms.flatten(1).logsumexp(-1) - gaussian.amax(-1)
-        self._lift.scatter_reduce_(0, child[final], lift[final], "amax")
         return terms, final
 
     def _noise_given(

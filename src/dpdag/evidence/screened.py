@@ -19,11 +19,13 @@ class ScreenedEvidence(Evidence):
         lookahead: How many full evaluations are worth asking for at once: few where they run one
             after the other, many where a batch costs little more than one.
         screens_exactly: Whether the estimates are the evaluations themselves.
+        screens_roots: Whether estimates of first parents are nearly the evaluations themselves.
         sees_pairs: Whether parents may explain something only together.
     """
 
     lookahead: int = 1
     screens_exactly: bool = False
+    screens_roots: bool = False
     sees_pairs: bool = False
 
     @abstractmethod

@@ -122,7 +122,7 @@ class Climb:
                 gain[i, j] = -math.inf
             elif not self.exact[i, j]:
                 batch = self._top_open(gain, floor)
-                self.confirm(batch, self.penalty - 2 * _MARGIN)
+                self.confirm(batch, self.penalty - _LITTLE)
                 for edge in batch:
                     gain[edge] = self.change[edge] - self.penalty
             else:
@@ -159,7 +159,7 @@ class Climb:
         free = self.edges & ~self.required
         gain = np.where(free, self.change + self.penalty, -math.inf)
         doubtful = np.argwhere((gain > -_MARGIN) & ~self.exact)
-        self.confirm([(int(i), int(j)) for i, j in doubtful], -self.penalty - 2 * _MARGIN)
+        self.confirm([(int(i), int(j)) for i, j in doubtful], -self.penalty - _LITTLE)
         gain = np.where(free & self.exact, self.change + self.penalty, -math.inf)
         i, j = (int(k) for k in np.unravel_index(gain.argmax(), gain.shape))
         return Move(gain[i, j], [(i, j)]) if gain[i, j] > 1e-6 else None
@@ -228,7 +228,8 @@ class Climb:
         reach = self.reach()
         open_ = self.allowed & ~self.edges & ~self.exact & ~reach.T & ~self.tabu
         open_ &= self.edges.sum(0) < self.max_parents
-        for child in np.flatnonzero(~self.widened):
+        sure = ~self.edges.any(0) & self.evidence.screens_roots
+        for child in np.flatnonzero(~self.widened & ~sure):
             candidates = np.flatnonzero(open_[:, child])
             rankings = [self.change[:, child]]
             probe = self.evidence.probe(int(child), self.parents(int(child)))

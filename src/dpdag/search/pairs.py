@@ -42,7 +42,9 @@ def pair_up(climb: Climb) -> bool:
             continue
         larger = climb.parents(child).repeat(len(clear), 1)
         larger[torch.arange(len(clear))[:, None], torch.from_numpy(clear)] = True
-        values = climb.evidence.log_evidence(torch.full((len(clear),), child), larger)
+        target = climb.value[child] + climb.penalty
+        same = torch.full((len(clear),), child)
+        values = climb.evidence.reach(same, larger, target.expand(len(clear)))
         total = values.numpy() - cost[clear].sum(1) - climb.penalty * (~own[clear]).sum(1)
         best = int(total.argmax())
         if total[best] > float(climb.value[child]):

@@ -55,7 +55,8 @@ def _run(
         # Most runs end soon; those that do not are worth a wider look.
         depth = int((parents & ~first).sum())
         width = max(1, shortlist // 2) if depth < _SHALLOW else shortlist
-        added = _best_addition(climb, child, parents, cost=cost, shortlist=width)
+        least = best_total - _DIP + climb.penalty * (int(parents.sum()) + 1)
+        added = _best_addition(climb, child, parents, cost=cost, shortlist=width, least=least)
         if added is None:
             break
         parents, value = added
@@ -90,7 +91,13 @@ def freeing_costs(
 
 
 def _best_addition(
-    climb: Climb, child: int, parents: Tensor, *, cost: np.ndarray, shortlist: int
+    climb: Climb,
+    child: int,
+    parents: Tensor,
+    *,
+    cost: np.ndarray,
+    shortlist: int,
+    least: float,
 ) -> tuple[Tensor, float] | None:
     """The parent set with the best one more node, of those that either ranking puts first."""
     nodes = np.flatnonzero((cost < math.inf) & ~parents.numpy())
@@ -105,7 +112,7 @@ def _best_addition(
     chosen = sorted(top)
     larger = parents.repeat(len(chosen), 1)
     larger[torch.arange(len(chosen)), torch.tensor(chosen)] = True
-    anything = torch.full((len(chosen),), -math.inf, dtype=torch.float64)
-    values = climb.evidence.reach(torch.full((len(chosen),), child), larger, anything)
+    target = torch.full((len(chosen),), least, dtype=torch.float64)
+    values = climb.evidence.reach(torch.full((len(chosen),), child), larger, target)
     k = int((values - torch.from_numpy(cost[chosen])).argmax())
     return larger[k], float(values[k])

@@ -53,8 +53,8 @@ def choose_transforms(
         \qquad z_v = g_v(x_v)
 
     compared by lines and sums of curves: first one kind for all columns, then single columns, each
-    change at the price of a parameter. What wins must hold under processes too, on few rows and a
-    graph of its own, because causes that act only together look like odd columns to sums.
+    change at the price of a parameter. What wins must hold under processes too, on few rows,
+    because causes that act only together look like odd columns to sums.
     Columns with a frequent value stay as they are.
     """
     rows = spaced(x, _ROWS)
@@ -72,7 +72,12 @@ def choose_transforms(
     processes = [name for name in functions if name not in _CHEAP]
     if processes and x.shape[1] <= _NODES:
         few = _Judge(spaced(x, _FEW_ROWS), prior, constraints, any_noise, functions)
-        if few.climb(best.kinds, best.graph).total < few.climb(plain, first.graph).total:
+        graphs = first.graph, best.graph
+        after, before = (
+            max(few.evaluate(kinds, graph).total for graph in graphs)
+            for kinds in (best.kinds, plain)
+        )
+        if after < before:
             return Columns(plain, 0.0)
     return Columns(best.kinds, gain)
 

@@ -10,6 +10,8 @@ from torch import Tensor
 
 __all__ = ["Ascent", "maximise"]
 
+_HOPE = 3.0  # times what a step promises, that an ascent may bring at most
+
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 Value = Callable[[Tensor, Tensor], Tensor]
 
@@ -21,11 +23,13 @@ class Ascent(NamedTuple):
         value: (b,) best values found.
         point: (b, p) where they were found.
         inverse_hessian: (b, p, p) curvature estimate of the negated function, to start another.
+        given_up: (b,) bool, members that were left because they would not reach their target.
     """
 
     value: Tensor
     point: Tensor
     inverse_hessian: Tensor
+    given_up: Tensor
 
 
 def maximise(
@@ -39,6 +43,7 @@ def maximise(
     tolerance: float = 0.1,
     value_only: Value | None = None,
     trust: float = 0.0,
+    target: Tensor | None = None,  # (b,)
 ) -> Ascent:
     r"""BFGS ascent in a box, each member of the batch on its own path.
 
@@ -54,6 +59,7 @@ def maximise(
         start: First points; moved into the box.
         steps: Evaluations of a member after the first, at most.
         value_only: The values alone, where they are cheaper; needed with ``trust``.
+        target: A member that promises to stay below is given up.
 
     Example:
         >>> peak = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
@@ -73,10 +79,15 @@ def maximise(
     hessian = inverse_hessian.clone()
     active = torch.arange(len(point))
     value, gradient = objective(active, point)
+    given_up = torch.zeros(len(point), dtype=torch.bool)
     for _ in range(steps):
         step = _direction(point[active], gradient[active], hessian[active], lower, upper, active)
         rise = (gradient[active] * step).sum(-1)
         trial = (point[active] + step).clamp(lower[active], upper[active])
+        if target is not None:
+            hopeless = value[active] + _HOPE * rise.clamp(min=0) + tolerance < target[active]
+            given_up[active[hopeless]] = True
+            active, trial, rise = active[~hopeless], trial[~hopeless], rise[~hopeless]
         if value_only is not None:
             last = (rise > tolerance) & (rise <= trust)
             _finish(value_only, value, point, active[last], trial[last])
@@ -93,7 +104,7 @@ def maximise(
         point[rows], value[rows] = trial[better], trial_value[better]
         gradient[rows] = trial_gradient[better]
         hessian[active[~better]] *= 0.5
-    return Ascent(value, point, hessian)
+    return Ascent(value, point, hessian, given_up)
 
 
 def _finish(value_only: Value, value: Tensor, point: Tensor, rows: Tensor, trial: Tensor) -> None:

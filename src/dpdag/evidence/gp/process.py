@@ -29,7 +29,6 @@ from .neighbours import Trials, neighbours
 
 __all__ = ["GPEvidence", "GPFit"]
 
-_RISE = 15.0  # nats that finishing on all rows may add to parameters found on few
 _TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
@@ -205,23 +204,27 @@ class GPEvidence(ScreenedEvidence):
             point, hessian = rough.point, rough.inverse_hessian / scale
             found.rough.copy_(rough.value)
             open_ = open_[rough.value >= rough_goal]
-        if len(open_) and bool((goal > -math.inf).any()):
-            value = self._values(self._table, families.take(open_), point[open_])
-            found.value[open_] = value
-            open_ = open_[value + _RISE >= goal[open_]]
         if len(open_):
             some = families.take(open_)
-            fine = self._ascend(self._table, some, point[open_], hessian[open_])
-            point[open_] = fine.point
+            fine = self._ascend(self._table, some, point[open_], hessian[open_], goal[open_])
+            found.value[open_], point[open_] = fine.value, fine.point
+            kept = (~fine.given_up).nonzero()[:, 0]
+            open_, some = open_[kept], some.take(kept)
+        if len(open_):
             y, x = some.columns(self._table)
-            value, residual = gp_fit(y, x, fine.point, self.kernel)
-            found.value[open_] = value + self._log_prior(some, fine.point)
+            value, residual = gp_fit(y, x, point[open_], self.kernel)
+            found.value[open_] = value + self._log_prior(some, point[open_])
             found.residual[open_], found.final[open_] = residual, True
         return found, point
 
     def _ascend(
-        self, table: Table, families: Families, start: Tensor, hessian: Tensor
-    ) -> Ascent:  # (b, w + 2), (b, w + 2, w + 2)
+        self,
+        table: Table,
+        families: Families,
+        start: Tensor,  # (b, w + 2)
+        hessian: Tensor,  # (b, w + 2, w + 2)
+        target: Tensor | None = None,  # (b,)
+    ) -> Ascent:
         rows_used = len(table.x)
 
         def objective(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
@@ -245,6 +248,7 @@ class GPEvidence(ScreenedEvidence):
             tolerance=0.5,
             value_only=value,
             trust=_TRUST,
+            target=target,
         )
 
     def _values(self, table: Table, families: Families, parameters: Tensor) -> Tensor:  # (b,)
