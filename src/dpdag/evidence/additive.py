@@ -198,7 +198,6 @@ class AdditiveEvidence(GramEvidence):
         replicas = None if weights is None else len(weights)
         super().__init__(moments, precision=precision, n_replicas=replicas)
 
-
     def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
         """The ``count`` smoothest functions of each of several nodes."""
         return self._features[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)

@@ -110,7 +110,7 @@ class MixtureEvidence(ScreenedEvidence):
             if name in _KERNELS
         }
         self.sees_pairs = bool(self.processes)
-        self.lookahead = max((p.lookahead for p in self.processes.values()), default=64)
+        self.lookahead = max((p.lookahead for p in self.processes.values()), default=8)
         self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
         zero = torch.zeros(self.n_nodes, dtype=torch.float64)
         quadratic = self.table.y.square().sum(0)

@@ -107,7 +107,7 @@ class ExactPosterior(ModelLearner):
     def _evidence(self, x: Tensor) -> Evidence:  # (rows, n)
         if self.mechanism not in FUNCTIONS:
             raise ValueError(
-                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, FUNCTIONS)} "
+                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, [*FUNCTIONS])} "
                 f"Known: {', '.join(FUNCTIONS)}."
             )
         if self.mechanism in _KERNELS:

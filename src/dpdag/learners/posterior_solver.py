@@ -213,5 +213,3 @@ def records(
             }
         )
     return found
-
-

@@ -87,7 +87,7 @@ def fit_mixed(
     best = torch.tensor([int(own.functions.argmax()) for own in weights])
     used = best[graph.any(0)].unique()
     kind = torch.searchsorted(used, best).clamp(max=max(len(used) - 1, 0))
-    parts = []
+    parts: list[Mechanisms] = []
     for k in used.tolist():
         own = graph & (best == k)
         if functions[k] in evidence.processes:

@@ -42,6 +42,12 @@ class EdgePrior(NamedTuple):
         possible = constraints.allowed | constraints.allowed.mT
         return cls(int(possible.sum()) // 2, len(possible), probability)
 
+    def fixed(self) -> EdgePrior:
+        """The same with one parent per column expected, whatever the graph."""
+        if self.probability is not None:
+            return self
+        return self._replace(probability=min(0.5, self.nodes / max(self.pairs, 1)))
+
     def cost(self, edges: int) -> float:
         """Nats that one edge more costs."""
         if self.probability is not None:

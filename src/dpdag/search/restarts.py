@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints
@@ -59,22 +58,24 @@ def cheap_graph(
     best = climb()
     if evidence.n_nodes > _NODES:
         return best
+    fixed = prior.fixed()  # where a falling price of edges would lead into thickets
     if evidence.holds("linear", best.adjacency):
         lines = LinearEvidence(evidence.table.y)
         starts = (
-            _best_lines(lines, prior, constraints),
-            _lines_along_order(lines, evidence.table.y, prior, constraints),
+            _best_lines(lines, fixed, constraints),
+            _lines_along_order(lines, evidence.table.y, fixed, constraints),
         )
         best = max([best, *(climb(start=start) for start in starts)], key=lambda one: one.total)
-    return iterated_search(
+    again = iterated_search(
         evidence,
-        prior=prior,
+        prior=fixed,
         constraints=constraints,
         start=best.adjacency,
         change=either,
         patience=10,
         rounds=40,
     )
+    return max(best, climb(start=again.adjacency), key=lambda one: one.total)
 
 
 def _best_lines(lines: LinearEvidence, prior: EdgePrior, constraints: Constraints) -> Tensor:

@@ -15,7 +15,6 @@ from ..noise import log_gaussian
 from .kernels import KERNELS
 from .marginal import gp_evidence
 
-
 __all__ = ["GridGPEvidence"]
 
 _NOISE = (0.06, 0.25, 1.0)

@@ -175,9 +175,7 @@ class GPEvidence(ScreenedEvidence):
         for rows in new[parents[new].sum(-1).argsort(stable=True)].split(self._chunk):
             if not len(rows):
                 break
-            part, points = self._optimise(
-                child[rows], parents[rows], goal[rows], rough_goal[rows]
-            )
+            part, points = self._optimise(child[rows], parents[rows], goal[rows], rough_goal[rows])
             found.put(rows, part)
             for k, row in enumerate(rows.tolist()):
                 if part.final[k]:
