@@ -1,4 +1,4 @@
-"""What VIDPDAG does where its assumptions fail: few or many rows, hidden causes, near copies.
+"""What DAGPosterior does where its assumptions fail: few or many rows, hidden causes, near copies.
 
     OMP_NUM_THREADS=1 python benchmarks/robustness.py
 
@@ -13,7 +13,7 @@ from time import process_time
 import numpy as np
 import torch
 
-from dpdag import VIDPDAG, datasets, metrics
+from dpdag import DAGPosterior, datasets, metrics
 
 SETS = 3
 Case = tuple[np.ndarray, np.ndarray]  # (rows, n), (n, n)
@@ -60,7 +60,7 @@ def main() -> None:
         for index in range(SETS):
             X, truth = make(index)
             start = process_time()
-            model = VIDPDAG(random_state=0, verbose=False).fit(X)
+            model = DAGPosterior(random_state=0, verbose=False).fit(X)
             seconds = process_time() - start
             auc = metrics.edge_auc(model.edge_scores_, truth)
             samples = model.sample_dags(100, random_state=0)
@@ -83,7 +83,7 @@ def main() -> None:
         print(lines[-1], flush=True)
     Path(__file__).with_suffix(".md").write_text(
         "# Off the assumptions\n\n"
-        f"ER-12-20, GP mechanisms, mean ± standard error over {SETS} sets, `VIDPDAG()`, one CPU "
+        f"ER-12-20, GP mechanisms, mean ± standard error over {SETS} sets, `DAGPosterior()`, one CPU "
         "thread. Made by `python benchmarks/robustness.py`. Exact copies of a column are "
         "refused.\n\n" + "\n".join(lines) + "\n"
     )

@@ -30,7 +30,7 @@ BEST = {
 OTHER = ["additive GP", "GP, Laplace", "GP, exponential", "MLP", "linear", "linear, Laplace"]
 OTHER += ["linear, Laplace, dense", "linear, Gumbel", "location-scale", "products", "steps"]
 OTHER += ["BA-50-50", "BA-50-200"]
-MECHANISMS = ["gp", "network", "additive", "linear", "free-noise", "location-scale"]
+MECHANISMS = ["gp", "network", "additive", "linear"]
 
 
 def spread(values: pd.Series, *, percent: bool = True) -> str:
@@ -47,15 +47,15 @@ def spread(values: pd.Series, *, percent: bool = True) -> str:
 def beside_the_paper(cells: pd.DataFrame) -> str:
     paper = json.loads((BENCHMARKS / "paper.json").read_text())
     lines = [
-        "| data | sets | paper: VI-DP-DAG | paper: best of any | VIDPDAG | its SHD | seconds "
-        "| CAM | seconds |",
+        "| data | sets | paper: VI-DP-DAG | paper: best of any | DAGPosterior | its SHD "
+        "| seconds | CAM | seconds |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, (best, who) in BEST.items():
         mean, error = paper[name][2]
         ours, cam = (
             cells[(cells["dataset"] == name) & (cells["learner"] == learner)]
-            for learner in ("VIDPDAG", "CAM")
+            for learner in ("DAGPosterior", "CAM")
         )
         parts = [
             name,
@@ -78,7 +78,7 @@ def off_the_class(cells: pd.DataFrame) -> str:
         "|---|---|---|---|---|---|",
     ]
     for name in OTHER:
-        ours = cells[(cells["dataset"] == name) & (cells["learner"] == "VIDPDAG")]
+        ours = cells[(cells["dataset"] == name) & (cells["learner"] == "DAGPosterior")]
         parts = [
             name,
             str(len(ours)),
@@ -99,11 +99,11 @@ def one_mechanism(cells: pd.DataFrame) -> str:
     ]
     for name in [*BEST, *OTHER]:
         own = cells[cells["dataset"] == name]
-        every = {m: own[own["learner"] == f"VIDPDAG, {m}"] for m in MECHANISMS}
+        every = {m: own[own["learner"] == f"DAGPosterior, {m}"] for m in MECHANISMS}
         if any(part.empty for part in every.values()):
             continue
         indices = set(every["gp"]["index"])
-        auto = own[(own["learner"] == "VIDPDAG") & own["index"].isin(indices)]
+        auto = own[(own["learner"] == "DAGPosterior") & own["index"].isin(indices)]
         values = [100 * part["Dir-AUC-PR"].mean() for part in (auto, *every.values())]
         best = max(values)
         shown = [f"**{v:.1f}**" if v > best - 0.05 else f"{v:.1f}" for v in values]
@@ -114,11 +114,11 @@ def one_mechanism(cells: pd.DataFrame) -> str:
 def in_short(cells: pd.DataFrame) -> str:
     paper = json.loads((BENCHMARKS / "paper.json").read_text())
     lines = [
-        "| | paper: VI-DP-DAG | paper: best of any model | VIDPDAG |",
+        "| | paper: VI-DP-DAG | paper: best of any model | DAGPosterior |",
         "|---|---|---|---|",
     ]
     for name in ("ER-10-40", "ER-50-200", "ER-100-400", "SF-50-200", "Sachs"):
-        ours = cells[(cells["dataset"] == name) & (cells["learner"] == "VIDPDAG")]
+        ours = cells[(cells["dataset"] == name) & (cells["learner"] == "DAGPosterior")]
         values = [f"{paper[name][2][0]:.1f}", f"{BEST[name][0]:.1f}", spread(ours["Dir-AUC-PR"])]
         lines.append(f"| {name} | {' | '.join(values)} |")
     return "\n".join(lines)

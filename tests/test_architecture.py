@@ -10,8 +10,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "dpdag"
 LAYERS = [
     {"registry", "seeding"},
     {"ops"},
-    {"distributions", "mechanisms", "evidence", "datasets", "metrics"},
+    {"distributions", "mechanisms", "columns", "datasets", "metrics"},
+    {"evidence"},
     {"selection", "search"},
+    {"posterior"},
     {"objectives"},
     {"training"},
     {"scm"},

@@ -3,13 +3,12 @@
 import pytest
 import torch
 
-from dpdag import VIDPDAG
-from dpdag.evidence import budget
+from dpdag import DAGPosterior
 from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.base import Evidence
-from dpdag.evidence.budget import TIME_BUDGET, search_seconds, set_bytes
-from dpdag.evidence.gp import GPEvidence
-from dpdag.learners.integrated import forecast
+from dpdag.evidence.gp import GPEvidence, budget
+from dpdag.evidence.gp.budget import TIME_BUDGET, search_seconds, set_bytes
+from dpdag.learners.posterior_solver import Plan, forecast
 
 
 @pytest.mark.parametrize(
@@ -30,9 +29,9 @@ def test_more_than_the_memory_is_refused(
 
 
 def test_long_searches_are_announced() -> None:
-    assert forecast(torch.zeros(1000, 20), "gp") is None
-    assert forecast(torch.zeros(1000, 100), "additive") is None
-    text = forecast(torch.zeros(9000, 100), "network")
+    assert forecast(20, 1000, Plan(functions=["gp"])) is None
+    assert forecast(100, 1000, Plan(functions=["additive"])) is None
+    text = forecast(100, 9000, Plan(functions=["network"], rows=1075))
     assert text is not None
     assert "100 columns with Gaussian processes on 1075 of 9000 rows takes some 60 to 240" in text
 
@@ -47,17 +46,18 @@ def test_rows_follow_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set_bytes(scarce) <= 100_000_000 < set_bytes(scarce + 1)
     assert [budget.affordable_sets(1000, 4), budget.affordable_sets(2000, 4)] == [4, 1]
     x = torch.randn(4000, 10, generator=torch.Generator().manual_seed(0)).double()
-    assert GPEvidence(x).n_rows == scarce
+    plan = Plan.within(10, TIME_BUDGET, "cpu", functions=["additive"])
+    assert plan.evidence(x).n_rows == scarce
 
 
 def test_the_learner_says_how_many_rows_it_read() -> None:
     cause, noise = torch.randn(2, 1200, generator=torch.Generator().manual_seed(0)).double()
     X = torch.stack([cause, torch.sin(2 * cause) + 0.3 * noise], -1).numpy()
     hurried, patient = (
-        VIDPDAG(mechanism="gp", time_budget=seconds, verbose=False, random_state=0).fit(X)
+        DAGPosterior(mechanism="gp", time_budget=seconds, verbose=False, random_state=0).fit(X)
         for seconds in (1.0, 60.0)
     )
-    assert hurried.choice_ == "the graph is sought on 1000 of 1200 rows"
-    assert patient.choice_ is None
+    assert [record["rows"] for record in hurried.choice_] == [1000, 1000]
+    assert [record["rows"] for record in patient.choice_] == [1200, 1200]
     with pytest.raises(ValueError, match="'time_budget' must be"):
-        VIDPDAG(time_budget=0).fit(X)
+        DAGPosterior(time_budget=0).fit(X)

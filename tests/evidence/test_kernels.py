@@ -7,9 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from dpdag.columns import standardise
 from dpdag.evidence.gp import GPEvidence
-from dpdag.evidence.kernels import KERNELS, NetworkKernel, rbf
-from dpdag.evidence.marginal import gp_evidence, gp_evidence_and_gradient
+from dpdag.evidence.gp.kernels import KERNELS, NetworkKernel, rbf
+from dpdag.evidence.gp.marginal import gp_evidence, gp_evidence_and_gradient
 from dpdag.scm import fit_gp
 
 PARAMETERS = torch.tensor([-0.9, 0.2, -1.0, 0.5], dtype=torch.float64)  # of two parents
@@ -130,7 +131,7 @@ def test_network_gradients_are_finite_at_the_bounds(kind: str) -> None:
 def test_functions_have_the_kernel_of_their_evidence(kernel: str) -> None:
     x = steps(200)
     graph = torch.tensor([[False, True], [False, False]])
-    given = fit_gp(x, graph, evidence=GPEvidence(x, kernel=kernel))
+    given = fit_gp(x, graph, evidence=GPEvidence(standardise(x)[0], kernel=kernel))
     torch.testing.assert_close(given(x), fit_gp(x, graph, kernel=kernel)(x))
 
 

@@ -7,14 +7,22 @@ import torch
 from torch import Tensor
 
 from dpdag import Knowledge
+from dpdag.columns import standardise
 from dpdag.evidence.additive import AdditiveEvidence
-from dpdag.evidence.gp import GPEvidence
-from dpdag.evidence.interactions import interaction_scores, simple_shapes
+from dpdag.evidence.gp.interactions import interaction_scores, simple_shapes
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic
 from dpdag.search.climb import Climb
 from dpdag.search.lazy import lazy_search
 from dpdag.search.pairs import pair_up
+from dpdag.search.prior import EdgePrior
+
+
+def smooth(x: Tensor) -> MixtureEvidence:  # (rows, n)
+    """Smooth processes with Gaussian noise."""
+    return MixtureEvidence(standardise(x)[0], functions=["gp"], any_noise=False)
+
 
 PENALTY = math.log(9)
 
@@ -26,7 +34,7 @@ def products(rows: int = 500, seed: int = 0) -> Tensor:  # (rows, 10): 0 · 1 + 
 
 
 def climb(knowledge: Knowledge, start: Tensor | None = None) -> Climb:
-    return Climb(GPEvidence(products()), knowledge.resolve(10), PENALTY, 14, start)
+    return Climb(smooth(products()), knowledge.resolve(10), EdgePrior.priced(PENALTY), 14, start)
 
 
 @pytest.mark.parametrize("effect", ["product", "either", "bow"])
@@ -105,12 +113,12 @@ def test_knowledge_stands(knowledge: Knowledge) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_finds_both_products(seed: int) -> None:
-    found = lazy_search(GPEvidence(products(seed=seed)), edge_penalty=PENALTY).adjacency
+    found = lazy_search(smooth(products(seed=seed)), prior=EdgePrior.priced(PENALTY)).adjacency
     assert found[:, 9].nonzero()[:, 0].tolist() == [0, 1, 2, 3]
     assert int(found.sum()) == 4
 
 
 def test_sums_of_functions_have_no_pairs() -> None:
     evidence = ExactScreen(AdditiveEvidence(products()))
-    state = Climb(evidence, Knowledge().resolve(10), PENALTY, 14, None)
+    state = Climb(evidence, Knowledge().resolve(10), EdgePrior.priced(PENALTY), 14, None)
     assert not pair_up(state)

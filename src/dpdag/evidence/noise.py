@@ -10,7 +10,15 @@ from torch import Tensor
 
 from ..ops.shape import shape_gain
 
-__all__ = ["NOISES", "Sizes", "log_gaussian", "noise_factors", "noise_sizes", "standardised"]
+__all__ = [
+    "NOISES",
+    "Sizes",
+    "expected_precision",
+    "log_gaussian",
+    "noise_factors",
+    "noise_sizes",
+    "standardised",
+]
 
 NOISES = ("Gaussian", "any shape", "Gaussian of a size that varies", "any shape and size")
 _FREE = 3.0  # degrees of freedom of the noise variance a priori
@@ -44,6 +52,16 @@ def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # 
     constant = math.lgamma(whole) - math.lgamma(_FREE / 2) - rows / 2 * math.log(math.pi)
     mean = values.logsumexp(0) - math.log(len(_SCALES))
     return mean + constant - 0.5 * log_det - 0.5 * math.log(rows + 1)
+
+
+def expected_precision(quadratic: Tensor, rows: float) -> Tensor:  # (*) -> (*)
+    r"""Posterior mean of the noise precision.
+
+    .. math:: E[\sigma^{-2}] = -2\, \frac{\partial \log p(y)}{\partial (y^\top M^{-1} y)}
+    """
+    scale = quadratic.new_tensor(_SCALES).reshape(-1, *[1] * quadratic.ndim)
+    values = _FREE / 2 * scale.log() - (rows + _FREE) / 2 * (scale + quadratic).log()
+    return (values.softmax(0) * (rows + _FREE) / (scale + quadratic)).sum(0)
 
 
 def noise_factors(

@@ -139,7 +139,9 @@ def fit_gp(
         >>> bool((model(x)[:, 1] - x[:, 1]).abs().max() < 0.1)
         True
     """
-    known = evidence or GPEvidence(standardise(spaced(x.double(), rows))[0], kernel=kernel)
+    known = evidence
+    if known is None:
+        known = GPEvidence(standardise(spaced(x.double(), rows))[0], kernel=kernel)
     kernel = known.kernel.name
     x = x.double()
     dense = len(x) <= rows

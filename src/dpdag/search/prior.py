@@ -42,6 +42,11 @@ class EdgePrior(NamedTuple):
         possible = constraints.allowed | constraints.allowed.mT
         return cls(int(possible.sum()) // 2, len(possible), probability)
 
+    @classmethod
+    def priced(cls, nats: float) -> EdgePrior:
+        """Every edge at the same price."""
+        return cls(0, 0, 1 / (1 + math.exp(nats)))
+
     def fixed(self) -> EdgePrior:
         """The same with one parent per column expected, whatever the graph."""
         if self.probability is not None:

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from ..noise import log_gaussian
+from ..noise import expected_precision, log_gaussian
 from .kernels import Covariance, Kernel, SmoothKernel
 
 __all__ = [
@@ -55,9 +55,7 @@ def gp_evidence_and_gradient(
     r"""The evidence of one child per parent set, with its gradient in ``parameters``.
 
     .. math:: \partial_\theta = \tfrac12 \sum_{ab} G_{ab} \, \partial_\theta M_{ab}, \qquad
-              G = \frac{\alpha \alpha^\top}{s^2} - M^{-1}, \quad \alpha = M^{-1} y
-
-    the amplitude :math:`s^2` at its most likely value.
+              G = E[\sigma^{-2}]\, \alpha \alpha^\top - M^{-1}, \quad \alpha = M^{-1} y
     """
     value, covariance, pull, extra = _pull(y, x, parameters, kernel)
     noise = parameters[..., -2].exp()
@@ -177,5 +175,5 @@ def _pull(
     value = _evidence(factor, white)[..., 0]
     inverse = torch.cholesky_inverse(factor)
     alpha = inverse @ y.unsqueeze(-1)
-    variance = white.square().mean(-2, keepdim=True)
-    return value, covariance, (alpha / variance) @ alpha.mT - inverse, extra
+    precision = expected_precision(white.double().square().sum(-2, keepdim=True), x.shape[-2])
+    return value, covariance, (alpha * precision.to(alpha)) @ alpha.mT - inverse, extra

@@ -11,7 +11,7 @@ from dpdag.distributions.knowledge import Knowledge
 from dpdag.evidence.base import Evidence
 from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic, reachability
-from dpdag.search.exact import SubsetPosterior, exact_posterior
+from dpdag.posterior.exact import SubsetPosterior, exact_posterior
 
 NODES = 4
 

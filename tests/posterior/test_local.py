@@ -6,15 +6,24 @@ import pytest
 import torch
 from torch import Tensor
 
+from dpdag.columns import standardise
 from dpdag.distributions.knowledge import Knowledge
-from dpdag.evidence.bge import BGeEvidence
-from dpdag.evidence.gp import GPEvidence
+from dpdag.evidence.base import Evidence
+from dpdag.evidence.linear import LinearEvidence
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.enumeration import all_dags, all_orders
-from dpdag.search.exact import exact_posterior
+from dpdag.posterior.exact import exact_posterior
+from dpdag.posterior.local import LocalPosterior, fit_exactly, fit_locally, variational_bound
+from dpdag.posterior.reversals import direction_odds
 from dpdag.search.lazy import lazy_search
-from dpdag.search.posterior import DAGPosterior, fit_exactly, fit_locally, variational_bound
-from dpdag.search.reversals import direction_odds
+from dpdag.search.prior import EdgePrior
+
+
+def smooth(x: Tensor) -> MixtureEvidence:  # (rows, n)
+    """Smooth processes with Gaussian noise."""
+    return MixtureEvidence(standardise(x)[0], functions=["gp"], any_noise=False)
+
 
 NODES = 3
 
@@ -26,8 +35,8 @@ def scores(seed: int = 0, n: int = NODES) -> Tensor:  # (n, 2ⁿ)
     return table.masked_fill(own, -math.inf)
 
 
-def blank(n: int) -> DAGPosterior:
-    return DAGPosterior(torch.zeros(n).double(), torch.zeros(n, n).double())
+def blank(n: int) -> LocalPosterior:
+    return LocalPosterior(torch.zeros(n).double(), torch.zeros(n, n).double())
 
 
 def naive_bound(psi: Tensor, p: Tensor, table: Tensor, edge_prior: float) -> float:
@@ -94,8 +103,8 @@ def nonlinear(rows: int = 200) -> Tensor:
 
 
 def test_local_fit_matches_the_exact_posterior_where_evidence_is_strong() -> None:
-    evidence = GPEvidence(nonlinear())
-    found = lazy_search(evidence, edge_penalty=math.log(4))
+    evidence = smooth(nonlinear())
+    found = lazy_search(evidence, prior=EdgePrior.priced(math.log(4)))
     fitted = fit_locally(found, edge_prior=0.2)
     exact = exact_posterior(evidence, edge_prior=0.2).edge_probabilities
     assert (fitted.edge_probabilities - exact).abs().max() < 0.15
@@ -103,7 +112,7 @@ def test_local_fit_matches_the_exact_posterior_where_evidence_is_strong() -> Non
     assert (refined.edge_probabilities - exact).abs().max() < 0.1
 
 
-def exact_table(evidence: GPEvidence) -> Tensor:
+def exact_table(evidence: Evidence) -> Tensor:
     n = evidence.n_nodes
     member = (torch.arange(2**n)[:, None] >> torch.arange(n) & 1).bool()
     child, code = (~member.T).nonzero(as_tuple=True)
@@ -113,7 +122,7 @@ def exact_table(evidence: GPEvidence) -> Tensor:
 
 
 def test_mode_of_the_local_fit_is_the_graph_found() -> None:
-    found = lazy_search(GPEvidence(nonlinear()), edge_penalty=math.log(4))
+    found = lazy_search(smooth(nonlinear()), prior=EdgePrior.priced(math.log(4)))
     fitted = fit_locally(found, edge_prior=0.2)
     order = fitted.order_logits
     mode = (fitted.edge_logits > 0) & (order[:, None] > order)
@@ -125,7 +134,7 @@ def test_direction_of_a_linear_gaussian_fork_is_left_open() -> None:
     noise = torch.randn(300, 3, generator=generator, dtype=torch.float64)
     root = noise[:, 0]
     x = torch.stack([root, root + noise[:, 1], noise[:, 2] - root], -1)
-    evidence = GPEvidence(x)
+    evidence = MixtureEvidence(standardise(x)[0], any_noise=False)
     found = lazy_search(evidence)
     odds = direction_odds(found, evidence)
     local = fit_locally(found, edge_prior=0.1, odds=odds).edge_probabilities
@@ -142,8 +151,8 @@ def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(300, 3, generator=generator, dtype=torch.float64)
     x = torch.stack([noise[:, 0], noise[:, 0] + noise[:, 1], noise[:, 2] - noise[:, 0]], -1)
-    evidence = ExactScreen(BGeEvidence(x))
-    found = lazy_search(evidence, edge_penalty=2.0)
+    evidence = ExactScreen(LinearEvidence(standardise(x)[0]))
+    found = lazy_search(evidence, prior=EdgePrior.priced(2.0))
     odds = direction_odds(found, evidence)
     # 1 ← 0 → 2, 1 → 0 → 2 and 1 ← 0 ← 2 score alike; two of the three have either edge from 0.
     expected = torch.zeros(3, 3, dtype=torch.float64)
@@ -154,7 +163,7 @@ def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
 def test_local_fit_honours_knowledge() -> None:
     known = Knowledge(forbidden=[(3, 2)], required=[(0, 1)])
     limits = known.resolve(4)
-    found = lazy_search(GPEvidence(nonlinear()), constraints=limits)
+    found = lazy_search(smooth(nonlinear()), constraints=limits)
     chances = fit_locally(found, constraints=limits).edge_probabilities
     assert chances[3, 2] < 1e-9
     assert chances[0, 1] > 0.99
