@@ -2,66 +2,75 @@
 
     OMP_NUM_THREADS=1 python benchmarks/from_truth.py SF-50-200 BA-50-200 --evidence gp --sets 5
 
-The same climb, with Gaussian processes as in ``VIDPDAG`` or with additive models as in ``CAM``,
-once from nothing and once from the true graph. Where both end equally high, no better search would
-help: what keeps the truth from being found is that the data prefer another graph.
+The same climb, with the evidence of ``DAGPosterior`` ("all" functions or "gp" alone) or with that
+of ``CAM`` ("additive"), once from nothing and once from the true graph. Where both end equally
+high, no better search would help: what keeps the truth from being found is that the data prefer
+another graph.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from dpdag import Knowledge, datasets
+from dpdag.columns import standardise, table_of
 from dpdag.evidence.additive import AdditiveEvidence
-from dpdag.evidence.gp import GPEvidence
-from dpdag.evidence.transforms import standardise
-from dpdag.learners.families import graph_evidence
-from dpdag.learners.integrated import ranking
+from dpdag.evidence.base import Evidence
+from dpdag.evidence.mixture import FUNCTIONS, MixtureEvidence
+from dpdag.learners.posterior_solver import ranking
 from dpdag.metrics import edge_auc
 from dpdag.search import greedy
 from dpdag.search.lazy import lazy_search
+from dpdag.search.prior import EdgePrior
 
-EDGE = math.log(9)  # nats an edge costs, in the searches of VIDPDAG
-
-
-def with_gp(x: Tensor, truth: Tensor, device: str) -> list[tuple[float, Tensor]]:  # (rows, n)
-    """Worth of the truth, of the graph found and of that found from the truth, and scores."""
-    evidence, free = GPEvidence(x, device=device), Knowledge().resolve(len(truth))
-
-    def worth(graph: Tensor) -> float:
-        return float(graph_evidence(evidence, graph).sum() - EDGE * graph.sum())
-
-    found = [lazy_search(evidence, edge_penalty=EDGE, start=start) for start in (None, truth)]
-    scored = [(worth(one.adjacency), ranking(one, free)) for one in found]
-    return [(worth(truth), truth), *scored]
+Scored = tuple[float, Tensor]  # worth of a graph, scores of all edges
 
 
-def with_additive(x: Tensor, truth: Tensor, device: str) -> list[tuple[float, Tensor]]:  # (rows, n)
+def of_graph(evidence: Evidence, graph: Tensor) -> float:  # (n, n) bool
+    """Evidence of a whole graph."""
+    return float(evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous()).sum())
+
+
+def averaged(x: Tensor, truth: Tensor, device: str, *, functions: tuple[str, ...]) -> list[Scored]:
+    """The truth, the graph found and that found from the truth, with the search of DAGPosterior."""
+    evidence = MixtureEvidence(table_of(x), functions=functions, device=device)
+    free = Knowledge().resolve(len(truth))
+    prior = EdgePrior.of(free)
+    found = [lazy_search(evidence, prior=prior, start=start) for start in (None, truth)]
+    worth = of_graph(evidence, truth) + prior.log(int(truth.sum()))
+    return [(worth, truth), *((one.total, ranking(one, free)) for one in found)]
+
+
+def additive(x: Tensor, truth: Tensor, device: str) -> list[Scored]:
     """The same with the evidence and the search of CAM."""
     evidence = AdditiveEvidence(x.to(device))
-
-    def worth(graph: Tensor) -> float:
-        return float(graph_evidence(evidence, graph).sum())
-
     moves = ("add", "delete", "reverse")
     found = [greedy(evidence, moves=moves, start=start) for start in (None, truth)]
-    return [(worth(truth), truth), *((worth(one.adjacency), one.edge_scores) for one in found)]
+    scored = [(of_graph(evidence, one.adjacency), one.edge_scores) for one in found]
+    return [(of_graph(evidence, truth), truth), *scored]
+
+
+CLIMBS = {
+    "all": partial(averaged, functions=FUNCTIONS),
+    "gp": partial(averaged, functions=("gp",)),
+    "additive": additive,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=["SF-50-50", "SF-50-200"])
-    parser.add_argument("--evidence", choices=["gp", "additive"], default="additive")
+    parser.add_argument("--evidence", choices=list(CLIMBS), default="additive")
     parser.add_argument("--sets", type=int, default=10)
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    climb = {"gp": with_gp, "additive": with_additive}[options.evidence]
+    climb = CLIMBS[options.evidence]
     for name in options.names:
         rows = []
         for k in range(options.sets):

@@ -83,8 +83,8 @@ def main() -> None:
         print(lines[-1], flush=True)
     Path(__file__).with_suffix(".md").write_text(
         "# Off the assumptions\n\n"
-        f"ER-12-20, GP mechanisms, mean ± standard error over {SETS} sets, `DAGPosterior()`, one CPU "
-        "thread. Made by `python benchmarks/robustness.py`. Exact copies of a column are "
+        f"ER-12-20, GP mechanisms, mean ± standard error over {SETS} sets, `DAGPosterior()`, one "
+        "CPU thread. Made by `python benchmarks/robustness.py`. Exact copies of a column are "
         "refused.\n\n" + "\n".join(lines) + "\n"
     )
 

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from dpdag import VIDPDAG
+from dpdag import DAGPosterior
 
 picture = sys.argv[1] if len(sys.argv) > 1 else "interventions.png"
 rng = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def simulate(rows, do_dose=None):
 
 
 table = simulate(800)
-learner = VIDPDAG(random_state=0, verbose=False).fit(table)
+learner = DAGPosterior(random_state=0, verbose=False).fit(table)
 print(learner.to_edges().round(3).to_string(index=False))
 
 # %% [markdown]

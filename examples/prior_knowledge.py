@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from dpdag import VIDPDAG, Knowledge
+from dpdag import DAGPosterior, Knowledge
 
 picture = sys.argv[1] if len(sys.argv) > 1 else "prior-knowledge.png"
 
@@ -32,11 +32,11 @@ table = pd.DataFrame({"dose": dose, "pressure": pressure, "weight": weight, "age
 # %%
 known = Knowledge(tiers=[["age"], ["weight"], ["pressure", "dose"]])
 learners = {
-    "the data alone": VIDPDAG(random_state=0, verbose=False).fit(table),
-    "with tiers": VIDPDAG(random_state=0, verbose=False, knowledge=known).fit(table),
+    "the data alone": DAGPosterior(random_state=0, verbose=False).fit(table),
+    "with tiers": DAGPosterior(random_state=0, verbose=False, knowledge=known).fit(table),
 }
 for title, learner in learners.items():
-    print(f"\n{title}: {learner.choice_}")
+    print(f"\n{title}:")
     probabilities = pd.DataFrame(learner.edge_probabilities_, table.columns, table.columns)
     print(probabilities.round(2))
 

@@ -10,14 +10,22 @@ import sys
 import matplotlib
 
 matplotlib.use("agg")
+import pandas as pd
 
-from dpdag import VIDPDAG, datasets, metrics
+from dpdag import DAGPosterior, datasets, metrics
 
 picture = sys.argv[1] if len(sys.argv) > 1 else "sachs-learned.png"
 
 data = datasets.load("Sachs")
-learner = VIDPDAG(random_state=0, verbose=False).fit(data.frame)
-print(learner.choice_)
+learner = DAGPosterior(random_state=0, verbose=False).fit(data.frame)
+
+# %% [markdown]
+# Which functions and which noise hold the evidence of every column that has causes:
+
+# %%
+for part in ("functions", "noise"):
+    weights = {own["column"]: own[part] for own in learner.choice_ if own["parents"]}
+    print(pd.DataFrame(weights).T.round(2).to_string())
 
 # %% [markdown]
 # How well are the edges ranked, and how far is the graph from the consensus?

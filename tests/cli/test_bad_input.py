@@ -87,7 +87,7 @@ FILES = {
         (["good.csv", "--knowledge", "typo.yaml"], ["typo.yaml", "Did you mean 'required'?"]),
         (["good.csv", "--tiers", "nowhere.yaml"], ["nowhere.yaml does not exist"]),
         (["text.csv", "--drop-text", "--forbid", "site:a"], ["'site'", "left out (text)"]),
-        (["gaps.csv", *CAM, "--missing", "impute"], ["CAM does not take missing", "VIDPDAG"]),
+        (["gaps.csv", *CAM, "--missing", "impute"], ["CAM does not take missing", "DAGPosterior"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) and "." in value[0] else "",
 )

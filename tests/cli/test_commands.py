@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import VIDPDAG, __version__, datasets, load
+from dpdag import DAGPosterior, __version__, datasets, load
 
 SOURCE = Path(__file__).parents[2] / "src"
 CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
@@ -316,7 +316,7 @@ def test_the_first_category_is_set_by_name_and_unknown_ones_are_refused(dpdag, f
 
 def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
     values = table[["age", "dose"]].to_numpy()
-    learner = VIDPDAG(mechanism="linear").fit(values)
+    learner = DAGPosterior(mechanism="linear").fit(values)
     learner.save(folder / "model")
     np.save(folder / "values.npy", values)
     result = dpdag(folder, "predict", "model", "values.npy", "--out", "p.npy")
@@ -370,7 +370,16 @@ def test_a_graph_can_be_learned_by_one_method_and_fitted_by_another(dpdag, folde
 def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
     assert "Sachs" in dpdag(folder, "list", "datasets").stdout
     known = set(json.loads(dpdag(folder, "list", "learners", "--json").stdout))
-    assert known >= {"CAM", "VIDPDAG", "GraNDAG", "MaskedDAG", "DAGGNN", "DAGNF", "NOTEARS"}
+    assert known >= {
+        "CAM",
+        "DAGPosterior",
+        "VIDPDAG",
+        "GraNDAG",
+        "MaskedDAG",
+        "DAGGNN",
+        "DAGNF",
+        "NOTEARS",
+    }
     assert known >= {"GroundTruthDAG", "SortRegress", "Correlation", "ExactPosterior"}
     assert dpdag(folder, "list", "experiments").status == 0
     assert dpdag(folder, "list", "learner").status == 2
@@ -385,7 +394,7 @@ def test_help_shows_examples_and_shells_complete(dpdag, own_process, folder):
         "COMP_CWORD": "4",
     }
     out, _ = own_process(extra=extra).communicate()
-    assert out.split() == ["VIDPDAG"]
+    assert out.split() == ["DAGPosterior"]
 
 
 def test_a_million_rows_are_thinned_and_said(dpdag, folder):

@@ -16,6 +16,7 @@ from dpdag import (
     NOTEARS,
     VIDPDAG,
     Correlation,
+    DAGPosterior,
     ExactPosterior,
     GraNDAG,
     GroundTruthDAG,
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dpdag.NotConvergedWarning")
 BRIEFLY = {"max_epochs": 2, "random_state": 0}
 TRUTH = [[0, 0, 0], [0, 0, 1], [1, 0, 0]]  # of table(): a → b → c
 
-SURE = [CAM(n_bootstrap=0), ExactPosterior(random_state=0), VIDPDAG(random_state=0)]
+SURE = [CAM(n_bootstrap=0), ExactPosterior(random_state=0), DAGPosterior(random_state=0)]
 FLOORS = [SortRegress(random_state=0), Correlation(random_state=0)]
 NETWORKS = [
     VIDPDAG(mechanism="mlp", **BRIEFLY),
@@ -115,8 +116,8 @@ def test_a_fitted_model_refuses_gaps_and_names_impute(learner) -> None:
     [
         *SURE[:2],
         FLOORS[0],
-        VIDPDAG(mechanism="linear"),
-        VIDPDAG(mechanism="linear", missing="impute"),
+        DAGPosterior(mechanism="linear"),
+        DAGPosterior(mechanism="linear", missing="impute"),
     ],
     ids=str,
 )

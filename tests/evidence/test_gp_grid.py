@@ -9,6 +9,7 @@ from torch import Tensor
 
 from dpdag.evidence.gp.grid import GridGPEvidence
 from dpdag.evidence.gp.marginal import gp_evidence
+from dpdag.evidence.linear import LinearEvidence
 
 
 def table(rows: int = 60) -> Tensor:  # (rows, 3): 0 → 1, (0, 1) → 2
@@ -18,7 +19,7 @@ def table(rows: int = 60) -> Tensor:  # (rows, 3): 0 → 1, (0, 1) → 2
     return torch.stack([noise[:, 0], b, c], -1)
 
 
-def test_value_is_the_mean_over_kernels() -> None:
+def test_value_is_the_mean_over_kernels_and_the_line() -> None:
     x = table()
     evidence = GridGPEvidence(x, dtype=torch.float64)
     parents = torch.tensor([[True, True, False]])
@@ -27,7 +28,9 @@ def test_value_is_the_mean_over_kernels() -> None:
     for scale, noise in product((1.0, 1.8, 3.2), (0.06, 0.25, 1.0)):
         parameters = torch.tensor([scale, scale, noise, 1e-3], dtype=torch.float64).log()
         terms.append(gp_evidence(z[:, 2:], z[:, :2], parameters)[0])
-    expected = torch.stack(terms).logsumexp(0) - math.log(9)
+    process = torch.stack(terms).logsumexp(0) - math.log(9)
+    line = LinearEvidence(z).log_evidence(torch.tensor([2]), parents)[0]
+    expected = torch.logaddexp(process, line) - math.log(2)
     value = evidence.log_evidence(torch.tensor([2]), parents)
     assert value.item() == pytest.approx(expected.item(), abs=1e-6)
 

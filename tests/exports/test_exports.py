@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 import torch
 
-from dpdag import CAM, VIDPDAG
-from dpdag.evidence.transforms import transform
+from dpdag import CAM, DAGPosterior
+from dpdag.columns import MonotoneColumns, transform
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.exports import LearnedGraph, Units, to_dagitty, to_dot
 from dpdag.exports.dowhy import ScaledNoiseModel
 from dpdag.exports.network import imported, write_gml, write_graphml
-from dpdag.scm import Categories, MonotoneColumns, StructuralModel, fit_location_scale
+from dpdag.scm import Categories, StructuralModel, fit_mixed
 
 NAMES = ["größe (kg)", 'say "hi"', "1", "a -> b"]
 ADJACENCY = np.array([[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
@@ -61,7 +62,7 @@ def test_the_edge_table_is_sorted_by_certainty(chain: CAM) -> None:
 
 def test_edges_of_a_posterior_carry_probabilities() -> None:
     X = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 1.0], [0.0, 0.5]]
-    learner = VIDPDAG(mechanism="linear", random_state=0, verbose=False).fit(X)
+    learner = DAGPosterior(mechanism="linear", random_state=0, verbose=False).fit(X)
     table = learner.to_edges(learned=False)
     expected = [learner.edge_probabilities_[i, j] for i, j in zip(table["source"], table["target"])]
     assert table["probability"].tolist() == expected
@@ -90,10 +91,19 @@ def test_a_mechanism_with_scaled_noise_undoes_itself(transformed: bool) -> None:
     values = np.stack([a, 3 + 5 * np.exp(a / 2) * rng.normal(size=400)], axis=1)
     location, scale = values.mean(0), values.std(0)
     x = torch.from_numpy((values - location) / scale)
-    columns = MonotoneColumns.through(x, transform(x, "gaussian").z) if transformed else None
+    columns = (
+        MonotoneColumns.through(x, transform(x, ["normal scores"] * x.shape[1]).z)
+        if transformed
+        else None
+    )
     units = Units(location, scale, columns)
     z, graph = units.to_model(values), torch.tensor([[False, True], [False, False]])
-    model = StructuralModel.of_data(z, graph, fit_location_scale(z, graph), Categories())
+    model = StructuralModel.of_data(
+        z,
+        graph,
+        fit_mixed(z, graph, MixtureEvidence(z, functions=["linear", "additive"])),
+        Categories(),
+    )
     sizes = model.scale(z)[:, 1]
     assert sizes.max() > 2 * sizes.min()
     mechanism = ScaledNoiseModel(model, units, 1, [0], noise=None)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import CAM, VIDPDAG
+from dpdag import CAM, DAGPosterior
 
 WHY = "an optional package; pip install 'dpdag[interop]'"
 pytestmark = pytest.mark.filterwarnings("ignore")  # theirs, not ours
@@ -51,7 +51,7 @@ def test_dowhy_answers_for_a_model_of_transformed_columns() -> None:
     a = rng.normal(size=300)
     b = np.tanh(2 * a) + 0.2 * rng.normal(size=300)
     data = pd.DataFrame({"b": np.exp(2 * b), "a": np.exp(a)})
-    learner = VIDPDAG(random_state=0, verbose=False).fit(data)
+    learner = DAGPosterior(random_state=0, verbose=False).fit(data)
     assert set(learner.graph_.edges) == {("a", "b")}
     assert learner.columns_ is not None
     rows = data.head(20)
@@ -70,7 +70,9 @@ def test_dowhy_answers_for_noise_of_a_size_that_varies() -> None:
     b = a + np.exp(0.7 * a) * rng.normal(size=600)
     c = 100 + 10 * b + 5 * rng.laplace(size=600)
     data = pd.DataFrame({"c": c, "a": a, "b": b})
-    learner = VIDPDAG(mechanism="location-scale", random_state=0, verbose=False).fit(data)
+    learner = DAGPosterior(mechanism=["linear", "additive"], random_state=0, verbose=False).fit(
+        data
+    )
     assert set(learner.graph_.edges) == {("a", "b"), ("b", "c")}
     model = learner.to_dowhy()
     mechanism = model.causal_mechanism("b")

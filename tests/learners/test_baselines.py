@@ -11,7 +11,7 @@ from dpdag import (
     DAGGNN,
     DAGNF,
     NOTEARS,
-    VIDPDAG,
+    DAGPosterior,
     GraNDAG,
     GroundTruthDAG,
     Knowledge,
@@ -101,7 +101,7 @@ def test_fits_side_by_side_equal_fits_alone(learner) -> None:
 def test_many_fits_take_what_a_fit_takes() -> None:
     gaps = curved(100)
     gaps.loc[:4, "a"] = np.nan
-    (fit,) = fit_many([gaps], estimator=VIDPDAG(mechanism="linear", missing="impute"))
+    (fit,) = fit_many([gaps], estimator=DAGPosterior(mechanism="linear", missing="impute"))
     assert fit.estimator.adjacency_.shape == (3, 3)
 
 

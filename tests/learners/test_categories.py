@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import dpdag
-from dpdag import CAM, VIDPDAG, Knowledge, datasets
+from dpdag import CAM, DAGPosterior, Knowledge, datasets
 
 SITES = ["site=B", "site=C"]
 APART = [("site=B", "site=C"), ("site=C", "site=B")]
@@ -25,8 +25,8 @@ def table(rows: int = 600) -> pd.DataFrame:
     return datasets.one_hot(frame, ["site", "ward"])[0]
 
 
-@pytest.fixture(scope="module", params=[CAM(n_bootstrap=0), VIDPDAG(random_state=0)], ids=str)
-def learner(request: pytest.FixtureRequest) -> CAM | VIDPDAG:
+@pytest.fixture(scope="module", params=[CAM(n_bootstrap=0), DAGPosterior(random_state=0)], ids=str)
+def learner(request: pytest.FixtureRequest) -> CAM | DAGPosterior:
     return request.param.set_params(knowledge=KNOWN).fit(table())
 
 
@@ -92,7 +92,7 @@ def test_a_category_with_causes_is_one_category() -> None:
 def test_categories_with_gaps_are_learned_as_categories() -> None:
     X = table()
     X.loc[:99, SITES] = np.nan
-    learner = VIDPDAG(missing="impute", mechanism="linear", knowledge=KNOWN).fit(X)
+    learner = DAGPosterior(missing="impute", mechanism="linear", knowledge=KNOWN).fit(X)
     assert (learner.sample(500, random_state=0)[SITES].sum(axis=1) <= 1).all()
     assert (learner.sample(5, do={"site": "A"})[SITES] == 0).all(axis=None)
 
@@ -105,7 +105,7 @@ def test_numbers_under_such_names_are_numbers() -> None:
         learner.sample(1, do={"t": "0"})
 
 
-@pytest.mark.parametrize("learner", [CAM(n_bootstrap=0), VIDPDAG(random_state=0)], ids=str)
+@pytest.mark.parametrize("learner", [CAM(n_bootstrap=0), DAGPosterior(random_state=0)], ids=str)
 def test_columns_of_two_values_keep_them(learner: CAM, tmp_path: Path) -> None:
     X = table()[["age", "dose", "ward=west"]].rename(columns={"ward=west": "ward"})
     X["dose"] = X["dose"].where(X["dose"] < 5, 5)  # many equal values are not two

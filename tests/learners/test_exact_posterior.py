@@ -9,7 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from dpdag import ExactPosterior, Knowledge
-from dpdag.evidence.free_noise import FreeNoiseEvidence
+from dpdag.columns import table_of
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.ops.enumeration import all_dags
 
 
@@ -44,13 +45,13 @@ def test_linear_gaussian_direction_is_left_open(mechanism: str) -> None:
         assert abs(p[0, 1] - p[1, 0]) < 0.1
 
 
-@pytest.mark.parametrize("mechanism", ["free-noise", "location-scale"])
+@pytest.mark.parametrize("mechanism", ["additive", "linear"])
 def test_posterior_with_noise_of_any_shape_is_that_over_all_graphs(mechanism: str) -> None:
     x = np.random.default_rng(0).laplace(size=(60, 3))
     x[:, 1] += 0.6 * x[:, 0]
     x[:, 2] += 0.5 * x[:, 1]
     z = torch.from_numpy((x - x.mean(0)) / x.std(0))
-    evidence = FreeNoiseEvidence(z, scaled=mechanism == "location-scale")
+    evidence = MixtureEvidence(table_of(z), functions=[mechanism])
     orders = torch.tensor([list(order) for order in permutations(range(3))])
     dags = all_dags(3).bool()  # (25, 3, 3)
     place = orders.argsort(-1)
@@ -63,16 +64,16 @@ def test_posterior_with_noise_of_any_shape_is_that_over_all_graphs(mechanism: st
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("mechanism", ["free-noise", "location-scale"])
-def test_the_noise_tells_directions_of_straight_lines(mechanism: str) -> None:
+@pytest.mark.parametrize("kind", ["shape", "size"])
+def test_the_noise_tells_directions_of_straight_lines(kind: str) -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=500)
-    noise = rng.uniform(-1, 1, size=500) if mechanism == "free-noise" else rng.normal(size=500)
-    size = 1.0 if mechanism == "free-noise" else np.exp(a / 2)
-    learner = ExactPosterior(mechanism=mechanism).fit(np.stack([a + size * noise, a], axis=1))
+    noise = rng.uniform(-1, 1, size=500) if kind == "shape" else rng.normal(size=500)
+    size = 1.0 if kind == "shape" else np.exp(a / 2)
+    learner = ExactPosterior(mechanism="linear").fit(np.stack([a + size * noise, a], axis=1))
     assert learner.edge_probabilities_[1, 0] > 0.99
     low, high = (learner.sample(2000, {1: at}, random_state=0)[:, 0].std() for at in (-1.0, 1.0))
-    assert (high > 2 * low) == (mechanism == "location-scale")
+    assert (high > 2 * low) == (kind == "size")
 
 
 def test_samples_are_graphs_of_the_posterior() -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import dpdag
-from dpdag import CAM, VIDPDAG
+from dpdag import CAM, DAGPosterior
 
 
 def table() -> pd.DataFrame:
@@ -68,7 +68,7 @@ def test_models_saved_without_ranges_are_loaded_and_silent(tmp_path: Path) -> No
 def test_values_that_were_filled_in_were_not_observed() -> None:
     X = table()
     X.loc[:20, "outcome"] = np.nan
-    learner = VIDPDAG(mechanism="linear", missing="impute", random_state=0).fit(X)
+    learner = DAGPosterior(mechanism="linear", missing="impute", random_state=0).fit(X)
     assert learner.observed_ is not None
     assert learner.observed_.low.tolist() == X.min().tolist()
     assert learner.observed_.high.tolist() == X.max().tolist()

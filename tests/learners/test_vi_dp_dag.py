@@ -248,29 +248,13 @@ def test_options_work(settings: dict) -> None:
     assert np.isfinite(model.score(table()))
 
 
-def test_missing_values_are_learned_with_when_asked() -> None:
-    X = table(300)
-    holes = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
-    with pytest.raises(
-        ValueError, match=r"NaN in columns \['effect', 'cause', 'other', 'middle'\]"
-    ):
-        VIDPDAG(**FAST).fit(holes)
-    settings = {**FAST, "max_epochs": 150, "hidden_units": 16}
-    model = VIDPDAG(**settings, missing="impute").fit(holes)
-    assert list(model.feature_names_in_) == list(X.columns)
-    assert ("cause", "middle") in model.graph_.edges
-    empty = holes.assign(other=np.nan)
-    with pytest.raises(ValueError, match=r"no value at all in columns \['other'\]"):
-        VIDPDAG(**FAST, missing="impute").fit(empty)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\) or None; got 1.5"),
+        ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\); got 1.5"),
         ({"kl_weight": -1}, "'kl_weight' must be a number at least 0; got -1"),
         ({"learning_rate": 0}, "'learning_rate' must be a number above 0; got 0"),
-        ({"n_restarts": 0}, "'n_restarts' must be an integer at least 1 or None; got 0"),
+        ({"n_restarts": 0}, "'n_restarts' must be an integer at least 1; got 0"),
         ({"hidden_units": 2.5}, "'hidden_units' must be an integer at least 1; got 2.5"),
         ({"batch_size": "many"}, "'batch_size' must be an integer at least 1; got 'many'"),
         ({"patience": 0}, "'patience' must be an integer at least 1 or None; got 0"),
@@ -281,7 +265,6 @@ def test_missing_values_are_learned_with_when_asked() -> None:
         ({"init": ["cause"]}, "'init' must hold each of the 4 columns once"),
         ({"init": ["nobody"]}, "'init' names the unknown column 'nobody'"),
         ({"combine": "sum"}, "'combine' must be 'mixture' or 'best'"),
-        ({"missing": "drop"}, "'missing' must be 'error' or 'impute'"),
         ({"device": "tpu9"}, "'device' must be 'auto', 'cpu' or a CUDA device"),
         ({"knowledge": "none"}, "'knowledge' must be a dpdag.Knowledge or None"),
         ({"random_state": "x"}, "'random_state' must be None, an integer"),

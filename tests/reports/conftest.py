@@ -33,7 +33,7 @@ def make_record(n: int = 5, *, probable: bool = True, seed: int = 0) -> RunRecor
     ]
     names = (ODD + [f"gene{k:03d}" for k in range(n)])[:n]
     return RunRecord(
-        learner="VIDPDAG" if probable else "CAM",
+        learner="DAGPosterior" if probable else "CAM",
         names=names,
         edge_scores=100 * strength,
         adjacency=learned.astype(np.int64),

@@ -81,7 +81,7 @@ def fit(
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to create.")],
     learner: Annotated[
         str, typer.Option(help="See 'dpdag list learners'.", autocompletion=_learners)
-    ] = "VIDPDAG",
+    ] = "DAGPosterior",
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Setting of the learner; repeatable."),

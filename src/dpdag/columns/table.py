@@ -11,8 +11,6 @@ from .transforms import standardise
 
 __all__ = ["Table", "table_of", "tied"]
 
-_TIED = 0.05  # share of the rows that have one and the same value
-
 
 class Table(NamedTuple):
     """Standardised columns as causes and as effects: these are spread out where values are tied."""
@@ -44,8 +42,8 @@ def table_of(x: Tensor) -> Table:  # (N, n)
     return Table(plain, standardise(torch.stack(columns, -1))[0])
 
 
-def tied(x: Tensor, share: float = _TIED) -> Tensor:  # (N, n) -> (n,) bool
-    """Whether one value is frequent in a column."""
+def tied(x: Tensor, share: float) -> Tensor:  # (N, n) -> (n,) bool
+    """Whether one value has more than a share of the rows of a column."""
     values = x.sort(0).values
     step = max(1, round(share * len(x)))
     return (values[step:] == values[:-step]).any(0)

@@ -69,12 +69,13 @@ class Diagnostics:
                 (
                     self.heavy_tailed,
                     f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; "
-                    "logarithms may help (VIDPDAG tries them).",
+                    "logarithms may help (DAGPosterior tries them).",
                 ),
                 (
                     self.skewed,
-                    f"Strongly skewed: {listed(self.skewed)}; logarithms may help (VIDPDAG tries "
-                    "them; elsewhere take them first, of 1 + x where there are zeros).",
+                    f"Strongly skewed: {listed(self.skewed)}; logarithms may help "
+                    "(DAGPosterior tries them; elsewhere take them first, of 1 + x "
+                    "where there are zeros).",
                 ),
                 (self.few_values, f"Few distinct values: {listed(self.few_values)}."),
             )

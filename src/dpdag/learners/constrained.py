@@ -202,8 +202,8 @@ class ConstrainedLearner(DAGLearner):
         if not self.guarantees_required and bool(constraints.required.any()):
             raise ValueError(
                 f"{type(self).__name__} cannot guarantee 'required' edges: their weights are "
-                "learned and may vanish. Use MaskedDAG, CAM or VIDPDAG, or put the causes into an "
-                "earlier tier."
+                "learned and may vanish. Use MaskedDAG, CAM or DAGPosterior, or put the causes "
+                "into an earlier tier."
             )
 
     def _minimise(

@@ -21,7 +21,9 @@ __all__ = [
 Array = NDArray[np.float64]
 
 LEVELS = "levels"  # of a DataFrame's attrs: all categories by variable, see datasets.one_hot
-MISSING_WAY_OUT = "impute first or drop the rows (VIDPDAG can learn with NaN: missing='impute')."
+MISSING_WAY_OUT = (
+    "impute first or drop the rows (DAGPosterior can learn with NaN: missing='impute')."
+)
 FITTED_WAY_OUT = "fill them first with the fitted model's impute(X), or drop the rows."
 MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 

@@ -111,7 +111,7 @@ def _meaning(record: RunRecord) -> str:
     return (
         f"{escape(record.learner)} gives <em>scores</em>: they rank edges, a higher score being "
         "more certain, but they are no probabilities, so no expected precision can be named. "
-        "For probabilities fit VIDPDAG."
+        "For probabilities fit DAGPosterior."
     )
 
 

@@ -23,6 +23,7 @@ _CHEAP = ("linear", "additive")
 _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked
+_MOSTLY = 0.25  # share of the rows with one value above which a column is more of a category
 
 
 class Columns(NamedTuple):
@@ -53,12 +54,12 @@ def choose_transforms(
         \qquad z_v = g_v(x_v)
 
     compared by lines and sums of curves: first one kind for all columns, then single columns, each
-    change at the price of a parameter. What wins must hold under processes too, on few rows,
+    change at the price of two parameters. What wins must hold under processes too, on few rows,
     because causes that act only together look like odd columns to sums.
-    Columns with a frequent value stay as they are.
+    Columns that mostly have one value stay as they are.
     """
     rows = spaced(x, _ROWS)
-    free = ~tied(rows)
+    free = ~tied(rows, _MOSTLY)
     plain = ("identity",) * x.shape[1]
     judge = _Judge(rows, prior, constraints, any_noise)
     first = judge.climb(plain)
@@ -95,7 +96,7 @@ class _Judge:
     ) -> None:
         self.x, self.prior, self.constraints = x, prior, constraints
         self.any_noise, self.functions = any_noise, functions
-        self.price = 0.5 * math.log(len(x))  # of a parameter
+        self.price = math.log(len(x))  # of two parameters: which curve, and where it begins
 
     def evidence(self, columns: Transformed) -> MixtureEvidence:
         table = table_of(columns.z)
@@ -120,7 +121,7 @@ class _Judge:
         gains = self._own_gains(scored).masked_fill(~free[:, None], -math.inf)  # (n, kinds)
         for place in gains.flatten().argsort(descending=True, stable=True).tolist():
             column, kind = divmod(place, len(TRANSFORMS))
-            if gains[column, kind] <= self.price:
+            if gains[column, kind] <= 0:
                 break
             if scored.kinds[column] == TRANSFORMS[kind]:
                 continue
@@ -142,7 +143,8 @@ class _Judge:
             evidence = MixtureEvidence(table, functions=["additive"], any_noise=self.any_noise)
             own = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
             values.append(own + columns.log_jacobian)
-        stacked = torch.stack(values, -1)
+        paid = torch.tensor([self.price * (kind != "identity") for kind in TRANSFORMS])
+        stacked = torch.stack(values, -1) - paid
         now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
         return stacked - stacked.gather(1, now[:, None])
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from ...columns import standardise
 from ...seeding import torch_generator
 from ..base import Evidence
+from ..linear import LinearEvidence
 from ..noise import log_gaussian
 from .kernels import KERNELS
 from .marginal import gp_evidence
@@ -25,10 +26,10 @@ class GridGPEvidence(Evidence):
 
     .. math:: \log \frac1{|G|} \sum_{(\ell, \rho) \in G} p(y \mid x_S, \ell, \rho)
 
-    One Cholesky factor per parent set and kernel
-    serves all children, so asking for all children of all sets, as an exact posterior does, costs
-    little more than asking for one. No parameter is fitted: the value of a set does not depend on
-    what was asked before.
+    and averaged with a line, so that directions that cannot be known are left open. One Cholesky
+    factor per parent set and kernel serves all children, so asking for all children of all sets,
+    as an exact posterior does, costs little more than asking for one. No parameter is fitted: the
+    value of a set does not depend on what was asked before.
 
     Arguments:
         x: Observations; columns are standardised.
@@ -67,6 +68,7 @@ class GridGPEvidence(Evidence):
         zero = torch.zeros(self.n_nodes, dtype=torch.float64)
         quadratic = table.square().sum(0)
         self._empty = log_gaussian(quadratic, zero, self.n_rows)
+        self._lines = LinearEvidence(table)
         self._chunk = 64 if self._x.is_cuda else 1
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
@@ -78,7 +80,8 @@ class GridGPEvidence(Evidence):
                 rows = (size == width).nonzero()[:, 0]
                 for part in rows.split(self._chunk):
                     table[part] = self._all_children(distinct[part], width)
-        return table[which, child]
+        line = self._lines.log_evidence(child, parents)
+        return torch.logaddexp(table[which, child], line) - math.log(2)
 
     def _all_children(self, parents: Tensor, width: int) -> Tensor:  # (k, n), |S| -> (k, n)
         grid = torch.tensor(
