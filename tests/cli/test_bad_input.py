@@ -75,7 +75,7 @@ FILES = {
         (["good.csv", *CAM, "--set", "prun=1"], ["CAM has no setting 'prun'", "'prune'"]),
         (["good.csv", *CAM, "--set", "prune"], ["key=value", "'prune'"]),
         (["good.csv", "--set", "random_state=1"], ["use --seed"]),
-        (["good.csv", "--set", "max_epochs=few"], ["'max_epochs' must be an integer", "'few'"]),
+        (["good.csv", "--set", "resamples=few"], ["'resamples' must be an integer", "'few'"]),
         (["good.csv", "--drop", "A"], ["good.csv has no column 'A' to --drop", "'a'"]),
         (["good.csv", "--drop", "a"], ["only the column 'b'", "'a' (as asked)"]),
         (["text.csv", "--drop", "site", "--drop", "a"], ["only the column 'b'"]),

@@ -394,7 +394,7 @@ def test_help_shows_examples_and_shells_complete(dpdag, own_process, folder):
         "COMP_CWORD": "4",
     }
     out, _ = own_process(extra=extra).communicate()
-    assert out.split() == ["DAGPosterior"]
+    assert out.split() == ["VIDPDAG"]
 
 
 def test_a_million_rows_are_thinned_and_said(dpdag, folder):
@@ -412,9 +412,9 @@ def test_a_million_rows_are_thinned_and_said(dpdag, folder):
 
 def test_three_hundred_columns_are_learned(dpdag, folder):
     np.save(folder / "wide.npy", np.random.default_rng(0).normal(size=(100, 300)))
-    options = ("mechanism=mlp", "init=random", "max_epochs=1", "hidden_units=2")
+    options = ("init=random", "max_epochs=1", "hidden_units=2")
     quick = [word for option in options for word in ("--set", option)]
-    result = dpdag(folder, "fit", "wide.npy", "--out", "run", *quick)
+    result = dpdag(folder, "fit", "wide.npy", "--out", "run", "--learner", "VIDPDAG", *quick)
     assert result.status == 0, result.stderr
     assert "100 rows × 300 columns" in result.stdout
     assert "Only 100 rows for 300 columns" in result.stdout
@@ -440,9 +440,10 @@ def test_help_needs_no_torch(own_process, folder):
 
 
 def endless_training(own_process, folder, *more):
-    settings = ("mechanism=mlp", "init=random", "max_epochs=1000000", *more)
+    settings = ("init=random", "max_epochs=1000000", *more)
     options = [word for setting in settings for word in ("--set", setting)]
-    return own_process("fit", "Sachs", "--out", "run", *options, cwd=folder)
+    learner = ("--learner", "VIDPDAG")
+    return own_process("fit", "Sachs", "--out", "run", *learner, *options, cwd=folder)
 
 
 def test_an_interrupted_training_leaves_nothing(own_process, folder):

@@ -262,25 +262,31 @@ def test_a_hundred_rows_tell_joint_functions_from_sums(kind: str, index: int) ->
 @pytest.mark.parametrize("seed", range(3))
 def test_jumps_point_the_right_way(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    a, c, *noise = rng.normal(size=(4, 600))
+    a, b, *noise = rng.normal(size=(4, 600))
     jump = np.sign(a) + 0.3 * noise[0]
-    gate = 2.0 * (jump > 0) * (c > -0.5) + 0.2 * noise[1]
-    model = DAGPosterior(random_state=0, verbose=False).fit(np.stack([gate, a, c, jump], axis=1))
-    assert functions(model, 0) == "network"
-    assert set(model.graph_.edges) == {(1, 3), (2, 0), (3, 0)}
+    effect = jump + np.cos(2 * b) + 0.3 * noise[1]
+    model = DAGPosterior(random_state=0, verbose=False).fit(np.stack([effect, a, b, jump], axis=1))
+    assert functions(model, 3) == "network"
+    assert list(model.graph_.predecessors(3)) == [1]
+    assert set(model.graph_.predecessors(0)) >= {2, 3}
     np.testing.assert_array_equal(model.edge_probabilities_ > 0.5, model.adjacency_)
 
 
+def test_gates_point_the_right_way() -> None:
+    a, b, noise = np.random.default_rng(0).normal(size=(3, 600))
+    X = np.stack([a, b, 2.0 * (a > 0) * (b > -0.5) + 0.3 * noise], axis=1)
+    model = DAGPosterior(random_state=0, verbose=False).fit(X)
+    assert set(model.graph_.edges) == {(0, 2), (1, 2)}
+
+
 @pytest.mark.xfail(
-    reason="networks of one layer follow an exclusive or with hundreds of nats to spare; an effect "
-    "with two peaks is likelier as a root of any shape"
+    reason="networks of one layer lose hundreds of nats at the corners of an exclusive or, so that "
+    "its effect, which has two peaks, is likelier as a root of any shape"
 )
-@pytest.mark.parametrize("seed", range(3))
-def test_exclusive_or_points_the_right_way(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    a, b, noise = rng.normal(size=(3, 600))
-    either = np.sign(a) * np.sign(b) + 0.3 * noise
-    model = DAGPosterior(random_state=0, verbose=False).fit(np.stack([a, b, either], axis=1))
+def test_exclusive_or_points_the_right_way() -> None:
+    a, b, noise = np.random.default_rng(0).normal(size=(3, 600))
+    X = np.stack([a, b, np.sign(a) * np.sign(b) + 0.3 * noise], axis=1)
+    model = DAGPosterior(random_state=0, verbose=False).fit(X)
     assert set(model.graph_.edges) == {(0, 2), (1, 2)}
 
 

@@ -34,7 +34,7 @@ EXAMPLES = """
 
   dpdag fit data.csv --out run/ --forbid outcome:age --tiers tiers.yaml
 
-  dpdag fit data.csv --out run/ --missing impute --one-hot --set max_epochs=300
+  dpdag fit data.csv --out run/ --missing impute --one-hot --set resamples=5
 """
 
 

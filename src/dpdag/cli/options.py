@@ -57,7 +57,7 @@ def settings(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise ValueError(f"--set takes key=value, such as max_epochs=50; got {pair!r}.")
+            raise ValueError(f"--set takes key=value, such as resamples=5; got {pair!r}.")
         found[key.strip()] = _value(value.strip())
     return found
 

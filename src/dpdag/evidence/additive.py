@@ -143,6 +143,7 @@ class GramEvidence(Evidence):
     def _value(self, residual: Tensor, log_det: Tensor) -> Tensor:  # (g, *), (g, *) -> (g, *)
         """Log evidence from the pieces of a fit."""
         rows = self.moments.n_rows
+        log_det = log_det + math.log(rows + 1)  # of the mean
         return log_gaussian(residual.clamp_min(RESIDUAL_FLOOR * rows), log_det, rows)
 
     def _average(self, values: Tensor) -> Tensor:  # (g, *) -> (*)

@@ -14,7 +14,7 @@ from .additive import AdditiveEvidence
 from .gp import GPEvidence
 from .gp.batches import as_bits
 from .linear import LinearEvidence
-from .noise import NOISES, log_gaussian, noise_factors, noise_sizes, standardised
+from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 
 __all__ = ["FUNCTIONS", "MixtureEvidence", "Weights"]
@@ -23,7 +23,7 @@ FUNCTIONS = ("linear", "additive", "gp", "network")
 _KERNELS = {"gp": "rbf", "network": "network"}
 _MARGIN = 25.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 _DEAR = 6.0  # the same for functions that are dear to evaluate
-_SIZE_FUNCTIONS = 4  # of each cause, that the size of noise may follow
+_SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 
 Key = tuple[int, int]  # child, parents as bits
@@ -112,10 +112,8 @@ class MixtureEvidence(ScreenedEvidence):
         self.sees_pairs = bool(self.processes)
         self.lookahead = max((p.lookahead for p in self.processes.values()), default=8)
         self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
-        zero = torch.zeros(self.n_nodes, dtype=torch.float64)
-        quadratic = self.table.y.square().sum(0)
         noise = self._noise(self.table.y.T.contiguous(), None)
-        self._roots = log_gaussian(quadratic, zero, self.n_rows)[:, None] + noise  # (n, k)
+        self._roots = log_root(self.table.y)[:, None] + noise  # (n, k)
 
     # Values ----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ __all__ = [
     "Sizes",
     "expected_precision",
     "log_gaussian",
+    "log_root",
     "noise_factors",
     "noise_sizes",
     "standardised",
@@ -28,21 +29,21 @@ _PRECISION = 1.0  # a priori, of the coefficients of a size
 
 
 def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # (*), (*) -> (*)
-    r"""Log density of a column with Gaussian noise, its mean and variance integrated out.
+    r"""Log density of a column with Gaussian noise, its variance integrated out.
 
-    .. math:: \log \frac1{|T|} \sum_{t \in T} \int N(y \mid 0, \sigma^2 (M + 1 1^\top))\,
+    .. math:: \log \frac1{|T|} \sum_{t \in T} \int N(y \mid 0, \sigma^2 M)\,
               \mathrm{IG}(\sigma^2 \mid \tfrac32, \tfrac t2)\, d\sigma^2
 
     with t from a half down to a millionth of that, because nearly exact relations exist too.
 
     Arguments:
-        quadratic: :math:`y^\top M^{-1} y` of a centred column.
-        log_det: :math:`\log |M|`.
+        quadratic: :math:`y^\top M^{-1} y`.
+        log_det: :math:`\log |M|`. A mean that is integrated out adds :math:`1 1^\top` to M; where
+            all else is centred, that leaves the quadratic form and adds log(N + 1) here.
 
     Example:
         >>> y = torch.linspace(-50, 50, 200_001, dtype=torch.float64)
-        >>> zero = torch.zeros_like(y)
-        >>> density = log_gaussian(y.square() / 2, zero, 1).exp()  # of one value, M = 1
+        >>> density = log_gaussian(y.square(), torch.zeros_like(y), 1).exp()  # of one value, M = 1
         >>> round(float(torch.trapezoid(density, y)), 2)
         1.0
     """
@@ -51,7 +52,13 @@ def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # 
     values = _FREE / 2 * scale.log() - whole * (scale + quadratic).log()
     constant = math.lgamma(whole) - math.lgamma(_FREE / 2) - rows / 2 * math.log(math.pi)
     mean = values.logsumexp(0) - math.log(len(_SCALES))
-    return mean + constant - 0.5 * log_det - 0.5 * math.log(rows + 1)
+    return mean + constant - 0.5 * log_det
+
+
+def log_root(y: Tensor) -> Tensor:  # (N, n) -> (n,)
+    """Log density of centred columns by themselves with Gaussian noise, their means unknown."""
+    quadratic = y.double().square().sum(0).cpu()
+    return log_gaussian(quadratic, torch.full_like(quadratic, math.log(len(y) + 1)), len(y))
 
 
 def expected_precision(quadratic: Tensor, rows: float) -> Tensor:  # (*) -> (*)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -74,9 +75,41 @@ def describe(
         versions=_versions(),
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        choice=getattr(learner, "choice_", None),
+        choice=_choice(getattr(learner, "choice_", None)),
         origin=None if truth is None else _known(learner, values, names, truth),
     )
+
+
+def _choice(records: list[dict[str, Any]] | None) -> str | None:
+    """Which families hold the columns' evidence, in words."""
+    if not records:
+        return None
+    children = [record for record in records if record["parents"]]
+    parts = [
+        f"{what} {_counted([max(r[what], key=r[what].__getitem__) for r in those])}"
+        for what, those in (("functions", children), ("noise", records))
+        if those
+    ]
+    for kind in dict.fromkeys(record["transformation"] for record in records):
+        which = [record["column"] for record in records if record["transformation"] == kind]
+        if kind != "identity":
+            parts.append(f"{kind} of {_listed(which, len(records))}")
+    return f"{'; '.join(parts)}; on {records[0]['rows']} rows"
+
+
+def _counted(kinds: list[str]) -> str:
+    """How often each occurs, the most frequent first.
+
+    Example:
+        >>> _counted(["gp", "linear", "gp"])
+        'gp (2 columns), linear (1 column)'
+    """
+    ordered = Counter(kinds).most_common()
+    return ", ".join(f"{kind} ({k} column{'s' if k > 1 else ''})" for kind, k in ordered)
+
+
+def _listed(names: list[str], total: int) -> str:
+    return "all columns" if len(names) == total else ", ".join(names)
 
 
 def _names(learner: DAGLearner, X: Any) -> list[str]:

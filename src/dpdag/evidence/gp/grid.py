@@ -12,7 +12,7 @@ from ...columns import standardise
 from ...seeding import torch_generator
 from ..base import Evidence
 from ..linear import LinearEvidence
-from ..noise import log_gaussian
+from ..noise import log_root
 from .kernels import KERNELS
 from .marginal import gp_evidence
 
@@ -65,9 +65,7 @@ class GridGPEvidence(Evidence):
         self.n_rows, self.n_nodes = table.shape
         self.kernel = KERNELS[kernel]
         self._x = table.to(device, dtype)
-        zero = torch.zeros(self.n_nodes, dtype=torch.float64)
-        quadratic = table.square().sum(0)
-        self._empty = log_gaussian(quadratic, zero, self.n_rows)
+        self._empty = log_root(table)
         self._lines = LinearEvidence(table)
         self._chunk = 64 if self._x.is_cuda else 1
 

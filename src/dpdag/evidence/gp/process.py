@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ...columns import Table
 from ...ops.memory import require_memory
-from ..noise import log_gaussian
+from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
 from .batches import Families, as_bits
@@ -141,8 +141,7 @@ class GPEvidence(ScreenedEvidence):
         return len(self._known)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
-        quadratic = self._table.y.double().square().sum(0).cpu()
-        value = log_gaussian(quadratic, torch.zeros_like(quadratic), self.n_rows)[child]
+        value = log_root(self._table.y)[child]
         given = parents.any(-1)
         if bool(given.any()):
             value[given] = self.fit(child[given], parents[given]).value
