@@ -13,6 +13,7 @@ from ..columns import Table
 from .additive import AdditiveEvidence
 from .gp import GPEvidence
 from .gp.batches import as_bits
+from .gp.interactions import interaction_scores, simple_shapes
 from .linear import LinearEvidence
 from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
@@ -291,7 +292,7 @@ class MixtureEvidence(ScreenedEvidence):
                 if not len(rows):
                     continue
                 values = self.cheap[name].toggles(child[rows], parents[rows], others[rows])
-                values = values + noise[rows, k, None] + terms[rows, k, :1] * 0
+                values = values + noise[rows, k, None]
                 estimate[rows] = torch.logaddexp(estimate[rows], values.nan_to_num(nan=-math.inf))
             else:
                 rows = (matters[:, k] & ~bare).nonzero()[:, 0]
@@ -317,8 +318,6 @@ class MixtureEvidence(ScreenedEvidence):
         process = self._process(child, parents)
         if process is not None:
             return process.pair_probe(child, parents)
-        from .gp.interactions import interaction_scores, simple_shapes
-
         residual = self.sums.residuals(torch.tensor([child]), parents[None])[0]
         return interaction_scores(standardised(residual[None])[0], simple_shapes(self.table.x))
 
