@@ -86,10 +86,12 @@ def noise_factors(
         features: Of the causes, that the size may follow.
     """
     u = standardised(residual)
-    kinds = [torch.zeros_like(u[:, 0]), shape_gain(u)]
-    if features is not None:
-        sizes = noise_sizes(u, features)
-        kinds += [sizes.gain, sizes.gain + shape_gain(standardised(sizes.scaled))]
+    nothing = torch.zeros_like(u[:, 0])
+    if features is None:
+        return torch.stack([nothing, shape_gain(u)], -1) - math.log(2)
+    sizes = noise_sizes(u, features)
+    shape, scaled = shape_gain(torch.cat([u, standardised(sizes.scaled)])).chunk(2)
+    kinds = nothing, shape, sizes.gain, sizes.gain + scaled
     return torch.stack(kinds, -1) - math.log(len(kinds))
 
 

@@ -59,12 +59,13 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
     bins, left, share = _binned(u, _REACH, _BINS)
     inside = u.abs() < _REACH
     strays = _STRAY / (math.pi * (1 + u.square()))
-    totals = []
-    for kernel in _kernels(count):
-        density = _without_own(bins @ kernel, left, share, kernel[0, 0], kernel[0, 1])
-        others = (density / (count - 1)).clamp_min(0.0) * inside
-        totals.append(((1 - _STRAY) * others + strays).log().sum(-1))
-    average = torch.stack(totals).logsumexp(0) - math.log(len(totals))
+    kernel = _kernels(count)  # (k, bins, bins)
+    peak, beside = kernel[:, 0, 0, None, None], kernel[:, 0, 1, None, None]
+    every = left.expand(len(kernel), -1, -1)
+    density = _without_own(bins @ kernel, every, share, peak, beside)  # (k, b, N)
+    others = (density / (count - 1)).clamp_min_(0.0).mul_(inside)
+    totals = others.mul_(1 - _STRAY).add_(strays).log_().sum(-1)
+    average = totals.logsumexp(0) - math.log(len(totals))
     return average + 0.5 * count * (1 + math.log(2 * math.pi))
 
 
@@ -99,12 +100,12 @@ def _binned(u: Tensor, reach: float, count: int) -> tuple[Tensor, Tensor, Tensor
 
 
 def _without_own(
-    smooth: Tensor,  # (b, bins) sums of kernels at the grid points
-    left: Tensor,  # (b, N)
-    share: Tensor,  # (b, N)
+    smooth: Tensor,  # (*, bins) sums of kernels at the grid points
+    left: Tensor,  # (*, N)
+    share: Tensor,  # (*, N)
     peak: Tensor,  # of the kernel
     beside: Tensor,  # one grid point further
-) -> Tensor:  # (b, N)
+) -> Tensor:  # (*, N)
     """Sums of kernels at every value, less its own."""
     total = torch.lerp(smooth.gather(-1, left), smooth.gather(-1, left + 1), share)
     return total - torch.lerp(peak, beside, 2 * share * (1 - share))
