@@ -52,7 +52,8 @@ def left_out_gain(u: torch.Tensor) -> float:  # (rows,)
         others = (kernel.sum(-1) - kernel.diagonal()) / (rows - 1)
         cauchy = 1 / (math.pi * (1 + u.square()))
         totals.append(float((0.99 * others + 0.01 * cauchy).log().sum()))
-    RETURNMAX + 0.5 * rows * math.log(2 * math.pi * math.e)
+    average = np.logaddexp.reduce(totals) - math.log(len(totals))
+    return float(average) + 0.5 * rows * math.log(2 * math.pi * math.e)
 
 
 @pytest.mark.parametrize("seed", range(5))
