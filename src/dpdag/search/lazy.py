@@ -64,11 +64,12 @@ def lazy_search(
         start: Graph to start from; the required edges are added.
 
     Example:
-        >>> from dpdag.evidence.gp import GPEvidence
+        >>> from dpdag.columns import table_of
+        >>> from dpdag.evidence.mixture import MixtureEvidence
         >>> generator = torch.Generator().manual_seed(0)
         >>> cause, noise = torch.randn(2, 200, generator=generator)
         >>> x = torch.stack([torch.sin(2 * cause) + noise / 4, cause], -1)
-        >>> lazy_search(GPEvidence(x)).adjacency.int().tolist()
+        >>> lazy_search(MixtureEvidence(table_of(x))).adjacency.int().tolist()
         [[0, 0], [1, 0]]
     """
     n = evidence.n_nodes
