@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
-__all__ = ["CachedEvidence", "Evidence", "row_counts"]
+__all__ = ["CachedEvidence", "Evidence"]
 
 
 class Evidence(ABC):
@@ -89,14 +89,3 @@ class CachedEvidence(Evidence):
             values = self.evidence.log_evidence(child[rows], parents[rows])
             self._known.update(zip(first, values.tolist()))
         return torch.tensor([self._known[key] for key in keys], dtype=torch.float64)
-
-
-def row_counts(replicas: Tensor, total: int) -> Tensor:  # (r, rows) -> (r, total)
-    """How often each row of a table stands in each replica.
-
-    Example:
-        >>> row_counts(torch.tensor([[0, 2], [2, 2]]), 3).tolist()
-        [[1.0, 0.0, 1.0], [0.0, 0.0, 2.0]]
-    """
-    counts = torch.zeros(len(replicas), total, dtype=torch.float64)
-    return counts.scatter_add(1, replicas, torch.ones(replicas.shape, dtype=torch.float64))

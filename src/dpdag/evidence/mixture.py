@@ -14,14 +14,15 @@ from .additive import AdditiveEvidence
 from .gp import GPEvidence
 from .gp.batches import as_bits
 from .gp.interactions import interaction_scores, simple_shapes
+from .gram import equal_sets
 from .linear import LinearEvidence
 from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 
-__all__ = ["FUNCTIONS", "MixtureEvidence", "Weights"]
+__all__ = ["FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
 
 FUNCTIONS = ("linear", "additive", "gp", "network")
-_KERNELS = {"gp": "rbf", "network": "network"}
+KERNEL_OF = {"gp": "rbf", "network": "network"}
 _MARGIN = 25.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 _DEAR = 6.0  # the same for functions that are dear to evaluate
 _SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
@@ -66,8 +67,8 @@ class MixtureEvidence(ScreenedEvidence):
     over functions f (a line, a sum of curves, a smooth process, a network process) and noise k
     (Gaussian or of any shape, of constant size or of one that follows the causes). A column
     without parents has the same noise around its mean. Families are a matter of each column.
-    Cheap ones are evaluated first, dear ones only where they can still matter: what lies
-    25 nats beneath the best is left out.
+    Cheap ones are evaluated first, processes only where they can still matter; what lies far
+    beneath the best is left out.
 
     Arguments:
         table: Standardised columns.
@@ -95,7 +96,6 @@ class MixtureEvidence(ScreenedEvidence):
         functions: Sequence[str] = FUNCTIONS,
         any_noise: bool = True,
         device: torch.device | str = "cpu",
-        screen_rows: int | None = None,
     ) -> None:
         if isinstance(table, Tensor):
             table = Table(table, table)
@@ -106,9 +106,9 @@ class MixtureEvidence(ScreenedEvidence):
         self.lines = LinearEvidence(self.table.y)
         self.cheap = {"linear": self.lines, "additive": self.sums}
         self.processes = {
-            name: GPEvidence(table, kernel=_KERNELS[name], device=device, screen_rows=screen_rows)
+            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device)
             for name in functions
-            if name in _KERNELS
+            if name in KERNEL_OF
         }
         self.sees_pairs = bool(self.processes)
         self.lookahead = max((p.lookahead for p in self.processes.values()), default=8)
@@ -264,10 +264,7 @@ class MixtureEvidence(ScreenedEvidence):
         if residual is None:
             residual = self.cheap[name].residuals(child, parents)
         value = residual.new_empty(len(child), len(NOISES))
-        size = parents.sum(-1)
-        for count in size.unique().tolist():
-            rows = (size == count).nonzero()[:, 0]
-            index = parents[rows].nonzero()[:, 1].reshape(len(rows), count)
+        for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
             value[rows] = self._noise(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
         return value
 

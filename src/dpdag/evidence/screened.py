@@ -59,23 +59,14 @@ class ScreenedEvidence(Evidence):
 
 
 class ExactScreen(ScreenedEvidence):
-    """Any evidence, screened by itself: for those whose evaluations are cheap anyway.
-
-    Arguments:
-        complete: Whether searches begin with a graph that has every parent, so that none needs
-            looking for.
-    """
+    """Any evidence, screened by itself: for those whose evaluations are cheap anyway."""
 
     lookahead = 64
     screens_exactly = True
 
-    def __init__(self, evidence: Evidence, *, complete: bool = False) -> None:
+    def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.n_nodes, self.n_replicas = evidence.n_nodes, evidence.n_replicas
-        self.complete = complete
-
-    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
-        return torch.full((len(child),), not self.complete)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.evidence.log_evidence(child, parents)

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-__all__ = ["Range", "check_choice", "check_ranges", "resolve_device"]
+from ..registry import suggest
+
+__all__ = ["Range", "check_choice", "check_mechanism", "check_ranges", "resolve_device"]
 
 
 class Range(NamedTuple):
@@ -62,6 +64,14 @@ def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Refuse a value that is none of several."""
     if value not in choices:
         raise ValueError(f"'{name}' must be {' or '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_mechanism(name: str, known: Sequence[str]) -> None:
+    """Refuse a mechanism that a learner does not know, with the nearest that it does."""
+    if name not in known:
+        raise ValueError(
+            f"Unknown mechanism {name!r}.{suggest(name, [*known])} Known: {', '.join(known)}."
+        )
 
 
 def resolve_device(device: str | torch.device) -> str:

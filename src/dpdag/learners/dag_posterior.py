@@ -13,11 +13,10 @@ from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..ops.graphs import topological_order
-from ..registry import suggest
 from ..scm import fit_mixed
 from ..training import Spinner
 from .base import Job, Solution
-from .checks import Range, check_choice, check_ranges, resolve_device
+from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
 from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
@@ -110,11 +109,7 @@ class DAGPosterior(PosteriorLearner):
         check_ranges(self.get_params(deep=False), _RANGES)
         check_choice("missing", self.missing, ("error", "impute"))
         for name in self._functions():
-            if name not in FUNCTIONS:
-                known = ["auto", *FUNCTIONS]
-                raise ValueError(
-                    f"Unknown mechanism {name!r}.{suggest(name, known)} Known: {', '.join(known)}."
-                )
+            check_mechanism(name, ("auto", *FUNCTIONS))
 
     def _functions(self) -> tuple[str, ...]:
         if isinstance(self.mechanism, str):

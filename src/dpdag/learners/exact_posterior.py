@@ -14,20 +14,18 @@ from ..columns import table_of
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.base import Evidence
 from ..evidence.gp import GridGPEvidence
-from ..evidence.mixture import FUNCTIONS, MixtureEvidence
+from ..evidence.mixture import FUNCTIONS, KERNEL_OF, MixtureEvidence
 from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
-from ..registry import suggest
 from ..scm import Mechanisms, fit_gp, fit_mixed
 from ..seeding import torch_generator
 from .answers import ModelLearner
 from .base import Solution
-from .checks import resolve_device
+from .checks import check_mechanism, resolve_device
 from .storage import record
 
 __all__ = ["ExactPosterior"]
 
 record(SubsetPosterior)
-_KERNELS = {"gp": "rbf", "network": "network"}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -105,17 +103,13 @@ class ExactPosterior(ModelLearner):
         )
 
     def _evidence(self, x: Tensor) -> Evidence:  # (rows, n)
-        if self.mechanism not in FUNCTIONS:
-            raise ValueError(
-                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, [*FUNCTIONS])} "
-                f"Known: {', '.join(FUNCTIONS)}."
-            )
-        if self.mechanism in _KERNELS:
+        check_mechanism(self.mechanism, FUNCTIONS)
+        if self.mechanism in KERNEL_OF:
             seed = 0 if self.random_state is None else self.random_state
             return GridGPEvidence(
                 x,
                 rows=self.rows,
-                kernel=_KERNELS[self.mechanism],
+                kernel=KERNEL_OF[self.mechanism],
                 device=resolve_device(self.device),
                 random_state=seed,
             )
@@ -124,6 +118,6 @@ class ExactPosterior(ModelLearner):
 
 def _fitted(x: Tensor, adjacency: Tensor, *, mechanism: str, rows: int) -> Mechanisms:
     """The functions of the family asked for on a graph."""
-    if mechanism in _KERNELS:
-        return fit_gp(x, adjacency, rows=rows, kernel=_KERNELS[mechanism])
+    if mechanism in KERNEL_OF:
+        return fit_gp(x, adjacency, rows=rows, kernel=KERNEL_OF[mechanism])
     return fit_mixed(x, adjacency, MixtureEvidence(table_of(x), functions=(mechanism,)))

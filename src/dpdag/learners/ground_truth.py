@@ -19,11 +19,10 @@ from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
 from ..ops.named_graphs import align_graph
-from ..registry import suggest
 from ..scm import Mechanisms, fit_linear, fit_mixed
 from .answers import ModelLearner
 from .base import Solution
-from .checks import Range, check_ranges
+from .checks import Range, check_mechanism, check_ranges
 from .networks import Networks
 from .posterior_solver import Plan
 
@@ -105,12 +104,7 @@ class GroundTruthDAG(ModelLearner):
     def _check(self) -> None:
         check_ranges(self.get_params(deep=False), _RANGES)
         LIKELIHOODS[self.likelihood]
-        known = sorted({*MECHANISMS, *FUNCTIONS, "auto"})
-        if self.mechanism not in known:
-            raise ValueError(
-                f"Unknown mechanism {self.mechanism!r}.{suggest(self.mechanism, known)} "
-                f"Known: {', '.join(known)}."
-            )
+        check_mechanism(self.mechanism, sorted({*MECHANISMS, *FUNCTIONS, "auto"}))
 
     def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
         if self.mechanism == "linear":

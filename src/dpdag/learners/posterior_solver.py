@@ -82,16 +82,16 @@ def choose_columns(
     x: Tensor, constraints: Constraints, plan: Plan
 ) -> tuple[tuple[str, ...], MonotoneColumns | None]:  # (rows, n) standardised
     """What is done to every column, and the functions that do it; None for nothing."""
-    chosen = choose_transforms(
+    kinds = choose_transforms(
         x,
         prior=EdgePrior.of(constraints, plan.edge_prior),
         constraints=constraints,
         functions=plan.functions,
         any_noise=plan.any_noise,
     )
-    if all(kind == "identity" for kind in chosen.kinds):
-        return chosen.kinds, None
-    return chosen.kinds, MonotoneColumns.through(x, transform(x, chosen.kinds).z)
+    if all(kind == "identity" for kind in kinds):
+        return kinds, None
+    return kinds, MonotoneColumns.through(x, transform(x, kinds).z)
 
 
 def solve(

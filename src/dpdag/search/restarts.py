@@ -60,7 +60,7 @@ def cheap_graph(
         return best
     fixed = prior.fixed()  # where a falling price of edges would lead into thickets
     if evidence.holds("linear", best.adjacency):
-        lines = LinearEvidence(evidence.table.y)
+        lines = evidence.lines
         starts = (
             _best_lines(lines, fixed, constraints),
             _lines_along_order(lines, evidence.table.y, fixed, constraints),

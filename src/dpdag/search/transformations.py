@@ -17,20 +17,13 @@ from ..ops.rows import spaced
 from .lazy import lazy_search
 from .prior import EdgePrior
 
-__all__ = ["Columns", "choose_transforms"]
+__all__ = ["choose_transforms"]
 
 _CHEAP = ("linear", "additive")
 _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked
 _MOSTLY = 0.25  # share of the rows with one value above which a column is more of a category
-
-
-class Columns(NamedTuple):
-    """What is done to every column, and the nats that this brings to all of them together."""
-
-    kinds: tuple[str, ...]
-    gain: float
 
 
 class _Scored(NamedTuple):
@@ -47,7 +40,7 @@ def choose_transforms(
     constraints: Constraints,
     functions: Sequence[str],
     any_noise: bool = True,
-) -> Columns:
+) -> tuple[str, ...]:
     r"""The transformation of each column under which all of them together are likeliest.
 
     .. math:: \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g_v'(x_v)| + \log P(A),
@@ -68,8 +61,7 @@ def choose_transforms(
     best = judge.climb(best.kinds, best.graph) if best.total > first.total else first
     best = judge.single_columns(max(first, best, key=lambda one: one.total), free)
     if best.kinds == plain:
-        return Columns(plain, 0.0)
-    gain = best.total - first.total
+        return plain
     processes = [name for name in functions if name not in _CHEAP]
     if processes and x.shape[1] <= _NODES:
         few = _Judge(spaced(x, _FEW_ROWS), prior, constraints, any_noise, functions)
@@ -79,8 +71,8 @@ def choose_transforms(
             for kinds in (best.kinds, plain)
         )
         if after < before:
-            return Columns(plain, 0.0)
-    return Columns(best.kinds, gain)
+            return plain
+    return best.kinds
 
 
 class _Judge:
