@@ -152,8 +152,12 @@ def test_ascent_finds_peaks_in_a_box_each_on_its_own() -> None:
     def value(rows: Tensor, points: Tensor) -> Tensor:
         return -(curve[rows] * (points - peak[rows]) ** 2).sum(-1)
 
-    def both(rows: Tensor, points: Tensor) -> tuple[Tensor, Tensor]:
-        return value(rows, points), -2 * curve[rows] * (points - peak[rows])
+    def alone(rows: Tensor, points: Tensor) -> tuple[Tensor, Tensor]:
+        return value(rows, points), points.square()
+
+    def both(rows: Tensor, points: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        worth, square = alone(rows, points)
+        return worth, -2 * curve[rows] * (points - peak[rows]), square
 
     box = torch.full((2,), 3.0, dtype=torch.float64)
     found = maximise(
@@ -164,10 +168,11 @@ def test_ascent_finds_peaks_in_a_box_each_on_its_own() -> None:
         inverse_hessian=torch.eye(2, dtype=torch.float64).expand(3, 2, 2) / 4,
         steps=60,
         tolerance=1e-10,
-        value_only=value,
+        value_only=alone,
     )
     assert torch.allclose(found.point, peak.clamp(-3, 3), atol=1e-3)
     assert torch.allclose(found.value, value(torch.arange(3), found.point))
+    assert torch.equal(found.details, found.point.square())
 
 
 def test_residuals_are_those_of_rows_left_out_over_their_deviation() -> None:

@@ -25,6 +25,7 @@ FUNCTIONS = ("linear", "additive", "gp", "network")
 KERNEL_OF = {"gp": "rbf", "network": "network"}
 _MARGIN = 25.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 _DEAR = 6.0  # the same for functions that are dear to evaluate
+_ROUGH = 3.0  # the same between processes on the rows of a screening
 _SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 
@@ -237,7 +238,7 @@ class MixtureEvidence(ScreenedEvidence):
                 rival = gaussian[rows].amax(-1) - _DEAR
                 target = torch.maximum(rival, goal[rows])
                 fit = self.processes[name].fit(
-                    child[rows], parents[rows], target, few[rows] - _DEAR
+                    child[rows], parents[rows], target, few[rows] - _ROUGH
                 )
                 few[rows] = torch.maximum(few[rows], fit.rough)
                 final[rows] &= fit.final | (fit.value < rival)

@@ -42,10 +42,10 @@ def pair_up(climb: Climb) -> bool:
             continue
         larger = climb.parents(child).repeat(len(clear), 1)
         larger[torch.arange(len(clear))[:, None], torch.from_numpy(clear)] = True
-        target = climb.value[child] + climb.penalty
-        same = torch.full((len(clear),), child)
-        values = climb.evidence.reach(same, larger, target.expand(len(clear)))
-        total = values.numpy() - cost[clear].sum(1) - climb.penalty * (~own[clear]).sum(1)
+        price = cost[clear].sum(1) + climb.penalty * (~own[clear]).sum(1)
+        target = climb.value[child] + torch.from_numpy(price)
+        values = climb.evidence.reach(torch.full((len(clear),), child), larger, target)
+        total = values.numpy() - price
         best = int(total.argmax())
         if total[best] > float(climb.value[child]):
             pair = [node for node in clear[best].tolist() if not own[node]]

@@ -55,7 +55,8 @@ def _run(
         # Most runs end soon; those that do not are worth a wider look.
         depth = int((parents & ~first).sum())
         width = max(1, shortlist // 2) if depth < _SHALLOW else shortlist
-        least = best_total - _DIP + climb.penalty * (int(parents.sum()) + 1)
+        paid = climb.penalty * int(parents.sum()) + float(cost[(parents & ~first).numpy()].sum())
+        least = best_total - _DIP + climb.penalty + paid
         added = _best_addition(climb, child, parents, cost=cost, shortlist=width, least=least)
         if added is None:
             break
@@ -99,7 +100,10 @@ def _best_addition(
     shortlist: int,
     least: float,
 ) -> tuple[Tensor, float] | None:
-    """The parent set with the best one more node, of those that either ranking puts first."""
+    """The parent set with the best one more node, of those that either ranking puts first.
+
+    Values that stay below ``least`` and what freeing their node costs are only rough.
+    """
     nodes = np.flatnonzero((cost < math.inf) & ~parents.numpy())
     top: set[int] = set()
     rankings = (climb.evidence.screen(child, parents), climb.evidence.probe(child, parents))
@@ -112,7 +116,7 @@ def _best_addition(
     chosen = sorted(top)
     larger = parents.repeat(len(chosen), 1)
     larger[torch.arange(len(chosen)), torch.tensor(chosen)] = True
-    target = torch.full((len(chosen),), least, dtype=torch.float64)
-    values = climb.evidence.reach(torch.full((len(chosen),), child), larger, target)
-    k = int((values - torch.from_numpy(cost[chosen])).argmax())
+    price = torch.from_numpy(cost[chosen])
+    values = climb.evidence.reach(torch.full((len(chosen),), child), larger, least + price)
+    k = int((values - price).argmax())
     return larger[k], float(values[k])

@@ -12,8 +12,8 @@ __all__ = ["Ascent", "maximise"]
 
 _HOPE = 3.0  # times what a step promises, that an ascent may bring at most
 
-Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-Value = Callable[[Tensor, Tensor], Tensor]
+Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+Value = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 
 class Ascent(NamedTuple):
@@ -22,12 +22,14 @@ class Ascent(NamedTuple):
     Attributes:
         value: (b,) best values found.
         point: (b, p) where they were found.
+        details: (b, m) what the objective tells besides there.
         inverse_hessian: (b, p, p) curvature estimate of the negated function, to start another.
         given_up: (b,) bool, members that were left because they would not reach their target.
     """
 
     value: Tensor
     point: Tensor
+    details: Tensor
     inverse_hessian: Tensor
     given_up: Tensor
 
@@ -54,18 +56,18 @@ def maximise(
     a member's last, so its value is enough: no gradient is computed there.
 
     Arguments:
-        objective: ``(rows, points) -> (values, gradients)``: for the members ``rows`` (k,) at
-            ``points`` (k, p).
+        objective: ``(rows, points) -> (values, gradients, details)``: for the members ``rows`` (k,)
+            at ``points`` (k, p), with whatever else is wanted of the best points.
         start: First points; moved into the box.
         steps: Evaluations of a member after the first, at most.
-        value_only: The values alone, where they are cheaper; needed with ``trust``.
+        value_only: The values and details alone, where they are cheaper; needed with ``trust``.
         target: A member that promises to stay below is given up.
 
     Example:
         >>> peak = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
         >>> def parabola(rows, points):
         ...     distance = points - peak[rows]
-        ...     return -(distance**2).sum(-1), -2 * distance
+        ...     return -(distance**2).sum(-1), -2 * distance, distance
         >>> identity = torch.eye(2).expand(2, 2, 2) / 4
         >>> box = torch.tensor([5.0, 5.0])
         >>> found = maximise(parabola, torch.zeros(2, 2), lower=-box, upper=box,
@@ -78,7 +80,7 @@ def maximise(
     lower, upper = lower.expand_as(point), upper.expand_as(point)
     hessian = inverse_hessian.clone()
     active = torch.arange(len(point))
-    value, gradient = objective(active, point)
+    value, gradient, details = objective(active, point)
     given_up = torch.zeros(len(point), dtype=torch.bool)
     for _ in range(steps):
         step = _direction(point[active], gradient[active], hessian[active], lower, upper, active)
@@ -90,29 +92,32 @@ def maximise(
             active, trial, rise = active[~hopeless], trial[~hopeless], rise[~hopeless]
         if value_only is not None:
             last = (rise > tolerance) & (rise <= trust)
-            _finish(value_only, value, point, active[last], trial[last])
+            _finish(value_only, (value, point, details), active[last], trial[last])
         go = rise > max(tolerance, trust)
         active, trial = active[go], trial[go]
         if not len(active):
             break
-        trial_value, trial_gradient = objective(active, trial)
+        trial_value, trial_gradient, trial_details = objective(active, trial)
         hessian[active] = _bfgs(
             hessian[active], trial - point[active], gradient[active] - trial_gradient
         )
         better = trial_value > value[active]
         rows = active[better]
         point[rows], value[rows] = trial[better], trial_value[better]
-        gradient[rows] = trial_gradient[better]
+        gradient[rows], details[rows] = trial_gradient[better], trial_details[better]
         hessian[active[~better]] *= 0.5
-    return Ascent(value, point, hessian, given_up)
+    return Ascent(value, point, details, hessian, given_up)
 
 
-def _finish(value_only: Value, value: Tensor, point: Tensor, rows: Tensor, trial: Tensor) -> None:
+def _finish(
+    value_only: Value, best: tuple[Tensor, Tensor, Tensor], rows: Tensor, trial: Tensor
+) -> None:
     """Keep the trial points that are better, in place."""
     if len(rows):
-        trial_value = value_only(rows, trial)
-        better = trial_value > value[rows]
-        value[rows[better]], point[rows[better]] = trial_value[better], trial[better]
+        value, details = value_only(rows, trial)
+        better = value > best[0][rows]
+        for kept, tried in zip(best, (value, trial, details)):
+            kept[rows[better]] = tried[better]
 
 
 def _direction(

@@ -51,18 +51,20 @@ def gp_evidence_and_gradient(
     x: Tensor,  # (*, N, d)
     parameters: Tensor,  # (*, d + 2)
     kernel: Kernel = _SMOOTH,
-) -> tuple[Tensor, Tensor]:  # (*), (*, d + 2) float64
-    r"""The evidence of one child per parent set, with its gradient in ``parameters``.
+) -> tuple[Tensor, Tensor, Tensor]:  # (*), (*, d + 2), (*, N) float64
+    r"""The evidence of one child per parent set, its gradient in ``parameters``, and residuals.
 
     .. math:: \partial_\theta = \tfrac12 \sum_{ab} G_{ab} \, \partial_\theta M_{ab}, \qquad
               G = E[\sigma^{-2}]\, \alpha \alpha^\top - M^{-1}, \quad \alpha = M^{-1} y
+
+    Residuals are those of :func:`gp_fit`.
     """
-    value, covariance, pull, extra = _pull(y, x, parameters, kernel)
+    value, covariance, pull, extra, residual = _pull(y, x, parameters, kernel)
     noise = parameters[..., -2].exp()
     by_noise = noise / 2 * pull.diagonal(dim1=-2, dim2=-1).double().sum(-1).cpu()
     slopes = kernel.slopes(pull, covariance, x, extra).double().cpu()
     by_scale, by_extra = slopes[..., :-1], slopes[..., -1:]
-    return value, torch.cat([by_scale, by_noise.unsqueeze(-1), by_extra], -1)
+    return value, torch.cat([by_scale, by_noise.unsqueeze(-1), by_extra], -1), residual
 
 
 def gp_fit(
@@ -83,9 +85,7 @@ def gp_fit(
     factor, _, _ = _factor(x, parameters, kernel)
     white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
     inverse = torch.cholesky_inverse(factor)
-    alpha = (inverse @ y.unsqueeze(-1))[..., 0]
-    own = inverse.diagonal(dim1=-2, dim2=-1).clamp_min(1e-12)
-    return _evidence(factor, white)[..., 0], (alpha / own.sqrt()).double().cpu()
+    return _evidence(factor, white)[..., 0], _left_out(inverse, inverse @ y.unsqueeze(-1))
 
 
 def additions_score(
@@ -103,7 +103,7 @@ def additions_score(
     Arguments:
         features: Per candidate, r features Φ whose products approximate its own kernel.
     """
-    _, covariance, pull, _ = _pull(y, x, parameters, kernel)
+    _, covariance, pull, _, _ = _pull(y, x, parameters, kernel)
     weighted = pull.mul_(kernel.modulated(covariance))
     rows, n, r = features.shape
     moved = (weighted @ features.reshape(rows, n * r)).reshape(rows, n, r)
@@ -168,12 +168,18 @@ def _evidence(factor: Tensor, white: Tensor) -> Tensor:  # (*, N, N), (*, N, c) 
 
 def _pull(
     y: Tensor, x: Tensor, parameters: Tensor, kernel: Kernel
-) -> tuple[Tensor, Covariance, Tensor, Tensor]:
-    """Evidence, covariance, the matrix G of the gradient and the kernel's other parameter."""
+) -> tuple[Tensor, Covariance, Tensor, Tensor, Tensor]:
+    """Evidence, covariance, the gradient's matrix G, the kernel's other parameter, residuals."""
     factor, covariance, extra = _factor(x, parameters, kernel)
     white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
     value = _evidence(factor, white)[..., 0]
     inverse = torch.cholesky_inverse(factor)
     alpha = inverse @ y.unsqueeze(-1)
     precision = expected_precision(white.double().square().sum(-2, keepdim=True), x.shape[-2])
-    return value, covariance, (alpha * precision.to(alpha)) @ alpha.mT - inverse, extra
+    pull = (alpha * precision.to(alpha)) @ alpha.mT - inverse
+    return value, covariance, pull, extra, _left_out(inverse, alpha)
+
+
+def _left_out(inverse: Tensor, alpha: Tensor) -> Tensor:  # (*, N, N), (*, N, 1) -> (*, N)
+    own = inverse.diagonal(dim1=-2, dim2=-1).clamp_min(1e-12)
+    return (alpha[..., 0] / own.sqrt()).double().cpu()

@@ -40,8 +40,8 @@ class GPFit(NamedTuple):
 
     Attributes:
         value: (b,) log evidence, or less where it stays below what was asked for.
-        residual: (b, N) on rows left out one by one, in units of their deviation; zero where the
-            value is not final.
+        residual: (b, N) on rows left out one by one, in units of their deviation; only where the
+            value is final.
         final: (b,) whether the value was followed to the end.
         rough: (b,) the same on the rows of the screening, by which processes can be compared.
     """
@@ -211,13 +211,8 @@ class GPEvidence(ScreenedEvidence):
             some = families.take(open_)
             fine = self._ascend(self._table, some, point[open_], hessian[open_], goal[open_])
             found.value[open_], point[open_] = fine.value, fine.point
-            kept = (~fine.given_up).nonzero()[:, 0]
-            open_, some = open_[kept], some.take(kept)
-        if len(open_):
-            y, x = some.columns(self._table)
-            value, residual = gp_fit(y, x, point[open_], self.kernel)
-            found.value[open_] = value + self._log_prior(some, point[open_])
-            found.residual[open_], found.final[open_] = residual, True
+            found.final[open_] = ~fine.given_up
+            found.residual[open_] = fine.details
         return found, point
 
     def _ascend(
@@ -230,15 +225,18 @@ class GPEvidence(ScreenedEvidence):
     ) -> Ascent:
         rows_used = len(table.x)
 
-        def objective(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
+        def objective(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             some = families.take(rows)
             y, x = some.columns(table)
-            value, gradient = gp_evidence_and_gradient(y, x, parameters, self.kernel)
-            pull = self._pull(some, parameters)
-            return value + self._log_prior(some, parameters, rows_used), gradient - pull
+            value, gradient, residual = gp_evidence_and_gradient(y, x, parameters, self.kernel)
+            value = value + self._log_prior(some, parameters, rows_used)
+            return value, gradient - self._pull(some, parameters), residual
 
-        def value(rows: Tensor, parameters: Tensor) -> Tensor:
-            return self._values(table, families.take(rows), parameters)
+        def value(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
+            some = families.take(rows)
+            y, x = some.columns(table)
+            value, residual = gp_fit(y, x, parameters, self.kernel)
+            return value + self._log_prior(some, parameters, rows_used), residual
 
         lower, upper = self.kernel.bounds(start.shape[-1] - 2)
         return maximise(
