@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .transforms import standardise
 
-__all__ = ["Table", "table_of", "tied"]
+__all__ = ["Table", "order_by_values", "table_of", "tied"]
+
+_FIRST = 100  # rows by which columns are told apart
 
 
 class Table(NamedTuple):
@@ -66,3 +69,14 @@ def _spread(column: Tensor) -> Tensor:  # (N,) -> (N,)
     place[order] = (within.double() + 0.5) / counts[which[order]]
     spread = low[which] + (high - low)[which] * place
     return torch.where(counts[which] > 1, spread, column)
+
+
+def order_by_values(x: Tensor) -> Tensor:  # (N, n) -> (n,)
+    """Columns by their values in the first rows: the same order however a table lists them.
+
+    Example:
+        >>> order_by_values(torch.tensor([[2.0, 1.0, 1.0], [0.0, 5.0, 3.0]]))
+        tensor([2, 1, 0])
+    """
+    first = x[:_FIRST].cpu().numpy()
+    return torch.from_numpy(np.lexsort(first[::-1]).copy())

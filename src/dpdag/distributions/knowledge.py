@@ -38,6 +38,12 @@ class Constraints:
         masks = (self.allowed, self.required, self.before)
         return tuple(mask.cpu().numpy().tobytes() for mask in masks)
 
+    def relabelled(self, order: Tensor) -> Constraints:  # (n,)
+        """The same with node ``order[k]`` in place k."""
+        masks = (self.allowed, self.required, self.before)
+        allowed, required, before = (mask[order][:, order] for mask in masks)
+        return Constraints(allowed, required, before, self.orders)
+
     def to(self, device: torch.device | str) -> Constraints:
         """The same constraints on another device."""
         return Constraints(

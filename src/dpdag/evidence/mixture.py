@@ -75,6 +75,7 @@ class MixtureEvidence(ScreenedEvidence):
         table: Standardised columns.
         functions: Of ``FUNCTIONS``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
+        asked: (n,) bool, columns that processes may explain; all by default.
         device: For Gaussian processes.
 
     Example:
@@ -96,13 +97,14 @@ class MixtureEvidence(ScreenedEvidence):
         *,
         functions: Sequence[str] = FUNCTIONS,
         any_noise: bool = True,
+        asked: Tensor | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
         if isinstance(table, Tensor):
             table = Table(table, table)
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
-        self.functions, self.any_noise = tuple(functions), any_noise
+        self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
         self.sums = AdditiveEvidence(self.table.x, y=self.table.y)
         self.lines = LinearEvidence(self.table.y)
         self.cheap = {"linear": self.lines, "additive": self.sums}
@@ -111,6 +113,8 @@ class MixtureEvidence(ScreenedEvidence):
             for name in functions
             if name in KERNEL_OF
         }
+        every = torch.ones(self.n_nodes, dtype=torch.bool)
+        self.asked = every if asked is None else asked
         self.sees_pairs = bool(self.processes)
         self.lookahead = max((p.lookahead for p in self.processes.values()), default=8)
         self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
@@ -146,7 +150,7 @@ class MixtureEvidence(ScreenedEvidence):
         if new:
             rows = torch.tensor(list(new.values()))
             goal = torch.full((len(rows),), -math.inf, dtype=torch.float64)
-            dear = torch.ones(len(rows), len(self.processes), dtype=torch.bool)
+            dear = self.asked[child[rows], None].repeat(1, len(self.processes))
             terms, _ = self._evaluate(child[rows], parents[rows], goal, dear)
             self._known.update(zip(new, terms))
         return torch.stack([self._known[key] for key in keys])
@@ -156,9 +160,9 @@ class MixtureEvidence(ScreenedEvidence):
         near = ((child, bits ^ (1 << j)) for j in range(self.n_nodes))
         known = [self._known[key] for key in near if key[1] and key in self._known]
         if not known:
-            every = torch.ones(len(self.processes), dtype=torch.bool)
+            asked = self.asked[child].expand(len(self.processes))
             root = self._roots[child]
-            return _Nearest(every, float(root.logsumexp(0) - root[0]))
+            return _Nearest(asked, float(root.logsumexp(0) - root[0]))
         terms = max(known, key=lambda terms: float(terms.flatten().logsumexp(0)))
         lift = float(terms.flatten().logsumexp(0) - terms[:, 0].amax())
         each = terms.logsumexp(-1)
@@ -172,13 +176,24 @@ class MixtureEvidence(ScreenedEvidence):
             return self if cheap else None
         return MixtureEvidence(self.table, functions=cheap, any_noise=self.any_noise)
 
+    def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
+        """The same with column ``order[k]`` in place k, knowing what is known."""
+        table = Table(*(part[:, order] for part in self.table))
+        own = MixtureEvidence(
+            table, functions=self.functions, any_noise=self.any_noise, device=self.device
+        )
+        for name, process in own.processes.items():
+            process.learn_from(self.processes[name], order)
+        return own
+
     def holds(self, function: str, graph: Tensor) -> bool:  # (n, n) bool
-        """Whether a kind of function holds most of the evidence of any column with parents."""
-        if function not in self.functions:
+        """Whether a kind of function holds the evidence of most columns with parents."""
+        children = graph.any(0).nonzero()[:, 0]
+        if function not in self.functions or not len(children):
             return False
-        children = graph.any(0).nonzero()[:, 0].tolist()
-        index = self.functions.index(function)
-        return any(self.weights(v, graph[:, v]).functions[index] > 0.5 for v in children)
+        terms = self.terms(children, graph.T[children]).logsumexp(-1)
+        share = terms.softmax(-1)[:, self.functions.index(function)]
+        return bool(share.mean() > 0.5)
 
     def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
         """Which families hold the evidence of a column."""
@@ -281,7 +296,6 @@ class MixtureEvidence(ScreenedEvidence):
         total = terms.flatten(1).logsumexp(-1)
         matters = terms.flatten(2).amax(-1) > (total - _MARGIN)[:, None]  # (b, f)
         others = ~torch.nn.functional.one_hot(child, self.n_nodes).bool()
-        bare = ~parents.any(-1)
         estimate = torch.full(parents.shape, -math.inf, dtype=torch.float64)
         noise = terms.logsumexp(-1) - terms[..., 0]  # (b, f) what other noise brings
         for k, name in enumerate(self.functions):
@@ -293,12 +307,13 @@ class MixtureEvidence(ScreenedEvidence):
                 values = values + noise[rows, k, None]
                 estimate[rows] = torch.logaddexp(estimate[rows], values.nan_to_num(nan=-math.inf))
             else:
-                rows = (matters[:, k] & ~bare).nonzero()[:, 0]
+                rows = (matters[:, k] & parents.any(-1)).nonzero()[:, 0]
                 process = self.processes[name]
                 if len(rows):
                     change = process.screens(child[rows], parents[rows])
                     base = terms[rows, k].logsumexp(-1) + math.log(len(self.functions))
                     estimate[rows] = torch.logaddexp(estimate[rows], base[:, None] + change)
+                bare = ~parents.any(-1) & self.asked[child]
                 if bool(bare.any()):
                     values = process.single_values()[child[bare]] + noise[bare, k, None]
                     estimate[bare] = torch.logaddexp(estimate[bare], values)
@@ -307,6 +322,17 @@ class MixtureEvidence(ScreenedEvidence):
         root = self._roots[child].logsumexp(-1)[:, None]
         estimate = torch.where(last, root, estimate)
         return torch.where(others, estimate - total[:, None], 0.0)
+
+    def acts_together(self, parents: Tensor) -> Tensor:  # (n, n) bool -> (n,)
+        """Which nodes a process explains about as well as anything, given these parents of each.
+
+        True also of nodes with less than two, where sums say the same, if it is of any other.
+        """
+        terms = self.terms(torch.arange(len(parents)), parents).logsumexp(-1)  # (n, f)
+        own = terms[:, [self.functions.index(name) for name in self.processes]]
+        together = (own > terms.amax(-1, keepdim=True) - _DEAR).any(-1)
+        several = parents.sum(-1) > 1
+        return torch.where(several, together, (together & several).any())
 
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         process = self._process(child, parents)
@@ -327,7 +353,10 @@ class MixtureEvidence(ScreenedEvidence):
             return None
         return self.processes[max(names, key=lambda name: terms[self.functions.index(name)])]
 
-    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
+    def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)
+        """Weakly explained ones whose parents act together."""
         if not self.processes:
-            return torch.zeros(len(child), dtype=torch.bool)
-        return values - self._roots[child].logsumexp(-1) < _WEAK * self.n_rows
+            return torch.zeros(len(values), dtype=torch.bool)
+        return self.acts_together(parents) & (
+            values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
+        )

@@ -44,9 +44,13 @@ class ScreenedEvidence(Evidence):
         """How much each pair of nodes explains only together, by chance some thirty at most."""
         raise NotImplementedError
 
-    def weakly_explained(self, child: Tensor, values: Tensor) -> Tensor:  # (b,), (b,) -> (b,)
-        """Which children, of these evidences, leave so much open that parents may be missing."""
-        return torch.ones(len(child), dtype=torch.bool)
+    def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)
+        """Which nodes, of these evidences, leave so much open that several may be missing at once.
+
+        Arguments:
+            parents: bool, those of every node.
+        """
+        return torch.ones(len(values), dtype=torch.bool)
 
     def reach(
         self,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..columns import MonotoneColumns, table_of, transform
+from ..columns import MonotoneColumns, order_by_values, table_of, transform
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
 from ..evidence.gp import affordable_rows, search_seconds
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
@@ -58,7 +58,7 @@ class Plan:
         rows = affordable_rows(columns, seconds=seconds, device=device)
         return cls(rows=rows, device=device, **others)
 
-    def evidence(self, x: Tensor) -> MixtureEvidence:  # (rows, n)
+    def evidence(self, x: Tensor, asked: Tensor | None = None) -> MixtureEvidence:  # (rows, n)
         """Of some rows, drawn at random, the same ones each time."""
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
         rows = varied_rows(x, order[: self.rows])
@@ -66,6 +66,7 @@ class Plan:
             table_of(x[rows]),
             functions=self.functions,
             any_noise=self.any_noise,
+            asked=asked,
             device=self.device,
         )
 
@@ -77,18 +78,25 @@ class Found(NamedTuple):
     posteriors: Sequence[LocalPosterior]
     weights: Tensor  # (k,)
 
+    def relabelled(self, order: Tensor) -> Found:  # (n,)
+        """The same with node ``order[k]`` in place k."""
+        posteriors = [one.relabelled(order) for one in self.posteriors]
+        return Found(self.graph.relabelled(order), posteriors, self.weights)
+
 
 def choose_columns(
     x: Tensor, constraints: Constraints, plan: Plan
 ) -> tuple[tuple[str, ...], MonotoneColumns | None]:  # (rows, n) standardised
     """What is done to every column, and the functions that do it; None for nothing."""
-    kinds = choose_transforms(
-        x,
+    order = order_by_values(x)
+    chosen = choose_transforms(
+        x[:, order],
         prior=EdgePrior.of(constraints, plan.edge_prior),
-        constraints=constraints,
+        constraints=constraints.relabelled(order),
         functions=plan.functions,
         any_noise=plan.any_noise,
     )
+    kinds = tuple(chosen[k] for k in order.argsort().tolist())
     if all(kind == "identity" for kind in kinds):
         return kinds, None
     return kinds, MonotoneColumns.through(x, transform(x, kinds).z)
@@ -100,7 +108,19 @@ def solve(
     plan: Plan,
     spinner: Spinner,
 ) -> tuple[list[Found], MixtureEvidence]:
-    """Find a graph on all rows, mend it on halves of them, and fit a posterior around each."""
+    """Find a graph on all rows, mend it on halves of them, and fit a posterior around each.
+
+    Searches see the columns in an order of their own, so that nothing depends on the given one.
+    """
+    order = order_by_values(x)
+    found, evidence = _solve(x[:, order], constraints.relabelled(order), plan, spinner)
+    back = order.argsort()
+    return [one.relabelled(back) for one in found], evidence.relabelled(back)
+
+
+def _solve(
+    x: Tensor, constraints: Constraints, plan: Plan, spinner: Spinner
+) -> tuple[list[Found], MixtureEvidence]:
     prior = EdgePrior.of(constraints, plan.edge_prior)
     spinner.show("searching a graph")
     evidence = plan.evidence(x)
@@ -112,9 +132,11 @@ def solve(
     if count is None:
         doubt = x.shape[1] <= _RESAMPLED and _odd_noise(evidence, best)
         count = _RESAMPLES if doubt else 0
+    parents = best.T.contiguous()
+    asked = evidence.acts_together(parents) | (parents.sum(-1) < 2)
     for k in range(count):
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
-        own = plan.evidence(_half(x, k, plan.random_state))
+        own = plan.evidence(_half(x, k, plan.random_state), asked)
         graph = lazy_search(own, prior=prior, constraints=constraints, start=best)
         found.append(_with_posterior(graph, own, prior, constraints))
     return found, evidence

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -44,6 +44,14 @@ class LocalPosterior:
     order_logits: Tensor
     edge_logits: Tensor
     bound: list[float] = field(default_factory=list)
+
+    def relabelled(self, order: Tensor) -> LocalPosterior:  # (n,)
+        """The same with node ``order[k]`` in place k."""
+        return replace(
+            self,
+            order_logits=self.order_logits[order],
+            edge_logits=self.edge_logits[order][:, order],
+        )
 
     @property
     def edge_probabilities(self) -> Tensor:  # (n, n)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..evidence.base import CachedEvidence, Evidence
+from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import reachability
 from ..search.lazy import LazyResult
 
@@ -23,7 +23,7 @@ _Waiting = tuple[float, int, frozenset[Edge], tuple[int, ...], np.ndarray]
 
 def direction_odds(
     found: LazyResult,
-    evidence: Evidence,
+    evidence: ScreenedEvidence,
     *,
     constraints: Constraints | None = None,
     certainty: float = 12.0,
@@ -46,7 +46,6 @@ def direction_odds(
     """
     n = len(found.adjacency)
     limits = Knowledge().resolve(n) if constraints is None else constraints
-    cached = CachedEvidence(evidence)
     start = found.adjacency.numpy()
     weight: dict[frozenset[Edge], float] = {frozenset(): 0.0}  # by the edges that are turned
     waiting: list[_Waiting] = [
@@ -57,7 +56,7 @@ def direction_odds(
         cost, _, turned, changed, gain = heapq.heappop(waiting)
         expanded += 1
         graph = _turn(start, turned)
-        gain = _updated(gain, graph, changed, cached)
+        gain = _updated(gain, graph, changed, evidence)
         for i, j in _reversible(graph, limits):
             value = gain[j, i] - gain[i, j] - cost
             further = turned ^ {(i, j) if start[i, j] else (j, i)}
@@ -95,7 +94,7 @@ def _updated(
     gain: np.ndarray,  # (n, n)
     graph: np.ndarray,  # (n, n) bool
     changed: tuple[int, ...],
-    evidence: Evidence,
+    evidence: ScreenedEvidence,
 ) -> np.ndarray:  # (n, n)
     """Gains after the parents of some nodes have changed, for their neighbours alone."""
     fresh = gain.copy()
@@ -104,7 +103,8 @@ def _updated(
         parents = torch.from_numpy(graph[:, child].copy())
         sets = parents.repeat(len(near) + 1, 1)
         sets[torch.arange(len(near)), torch.from_numpy(near)] ^= True
-        values = evidence.log_evidence(torch.full((len(sets),), child), sets)
+        anything = torch.full((len(sets),), -math.inf, dtype=torch.float64)
+        values = evidence.reach(torch.full((len(sets),), child), sets, anything)
         change = (values[:-1] - values[-1]).numpy()
         fresh[near, child] = np.where(graph[near, child], -change, change)
     return fresh

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
@@ -38,6 +38,16 @@ class LazyResult:
     confirmed: Tensor
     total: float = 0.0
     history: list[float] = field(default_factory=list)
+
+    def relabelled(self, order: Tensor) -> LazyResult:  # (n,)
+        """The same with node ``order[k]`` in place k."""
+        return replace(
+            self,
+            adjacency=self.adjacency[order][:, order],
+            log_evidence=self.log_evidence[order],
+            gain=self.gain[order][:, order],
+            confirmed=self.confirmed[order][:, order],
+        )
 
 
 def lazy_search(

@@ -50,7 +50,7 @@ def cheap_graph(
 ) -> LazyResult:
     """The best graph of lines and sums of curves.
 
-    Where straight lines hold the evidence of a column, directions hang together over long
+    Where straight lines hold the evidence of most columns, directions hang together over long
     distances: then climbs also begin with the best linear Gaussian graph and with the graph of
     the order that the shape of the noise gives, and the best of all is left and climbed again.
     """

@@ -26,7 +26,7 @@ def explore(climb: Climb, *, shortlist: int) -> bool:
     cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow.
     """
-    weak = climb.evidence.weakly_explained(torch.arange(len(climb.value)), climb.value)
+    weak = climb.evidence.may_lack_parents(torch.from_numpy(climb.edges.T.copy()), climb.value)
     improved = False
     for child in weak.nonzero()[:, 0].tolist():
         cost, cuts = freeing_costs(climb, child, most=_CUT)

@@ -147,6 +147,16 @@ class GPEvidence(ScreenedEvidence):
             value[given] = self.fit(child[given], parents[given]).value
         return value
 
+    def learn_from(self, other: GPEvidence, order: Tensor) -> None:  # (n,)
+        """Know what another knows of the same columns, of which ``order[k]`` is here in place k."""
+        place = order.argsort().tolist()
+        for (child, bits), known in other._known.items():
+            members = [place[j] for j in range(self.n_nodes) if bits >> j & 1]
+            scales = known.parameters[torch.tensor(members).argsort()]
+            parameters = torch.cat([scales, known.parameters[-2:]])
+            key = place[child], sum(1 << j for j in members)
+            self._known[key] = known._replace(parameters=parameters)
+
     def kernel_parameters(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (|S| + 2,)
         """Logarithms of length scales in order of nodes, of the noise ratio and of the other."""
         key = (child, as_bits(parents))
