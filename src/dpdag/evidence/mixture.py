@@ -12,7 +12,7 @@ from torch import Tensor
 from ..columns import Table
 from .additive import AdditiveEvidence
 from .gp import GPEvidence
-from .gp.batches import as_bits
+from .gp.batches import as_bits, bits_of, members
 from .gp.interactions import interaction_scores, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
@@ -184,6 +184,9 @@ class MixtureEvidence(ScreenedEvidence):
         )
         for name, process in own.processes.items():
             process.learn_from(self.processes[name], order)
+        place = order.argsort()
+        for (child, bits), terms in self._known.items():
+            own._known[int(place[child]), bits_of(place[members(bits)])] = terms
         return own
 
     def holds(self, function: str, graph: Tensor) -> bool:  # (n, n) bool

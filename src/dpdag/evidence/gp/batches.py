@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...columns import Table
 
-__all__ = ["Families", "as_bits"]
+__all__ = ["Families", "as_bits", "bits_of", "members"]
 
 
 class Families(NamedTuple):
@@ -38,4 +38,14 @@ class Families(NamedTuple):
 
 def as_bits(parents: Tensor) -> int:  # (n,) bool
     """A parent set as the bits of an integer."""
-    return sum(1 << j for j in parents.nonzero()[:, 0].tolist())
+    return bits_of(parents.nonzero()[:, 0])
+
+
+def bits_of(nodes: Tensor) -> int:  # (k,)
+    """The same from its members."""
+    return sum(1 << j for j in nodes.tolist())
+
+
+def members(bits: int) -> list[int]:
+    """Back again, in order."""
+    return [j for j in range(bits.bit_length()) if bits >> j & 1]

@@ -13,7 +13,7 @@ from ...ops.memory import require_memory
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
-from .batches import Families, as_bits
+from .batches import Families, as_bits, bits_of, members
 from .budget import affordable_sets, set_bytes
 from .interactions import interaction_scores, simple_shapes
 from .kernels import KERNELS
@@ -149,12 +149,11 @@ class GPEvidence(ScreenedEvidence):
 
     def learn_from(self, other: GPEvidence, order: Tensor) -> None:  # (n,)
         """Know what another knows of the same columns, of which ``order[k]`` is here in place k."""
-        place = order.argsort().tolist()
+        place = order.argsort()
         for (child, bits), known in other._known.items():
-            members = [place[j] for j in range(self.n_nodes) if bits >> j & 1]
-            scales = known.parameters[torch.tensor(members).argsort()]
-            parameters = torch.cat([scales, known.parameters[-2:]])
-            key = place[child], sum(1 << j for j in members)
+            moved = place[members(bits)]
+            parameters = torch.cat([known.parameters[moved.argsort()], known.parameters[-2:]])
+            key = int(place[child]), bits_of(moved)
             self._known[key] = known._replace(parameters=parameters)
 
     def kernel_parameters(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (|S| + 2,)
@@ -285,8 +284,7 @@ class GPEvidence(ScreenedEvidence):
             return start
         other = max(known, key=lambda bits: self._known[child, bits].value)
         parameters = self._known[child, other].parameters
-        members = [j for j in range(self.n_nodes) if other >> j & 1]
-        scale = dict(zip(members, parameters[:-2].tolist()))
+        scale = dict(zip(members(other), parameters[:-2].tolist()))
         typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
         wanted = parents.nonzero()[:, 0].tolist()
         start[: len(wanted)] = torch.tensor([scale.get(j, typical) for j in wanted])
