@@ -23,7 +23,7 @@ __all__ = ["FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
 
 FUNCTIONS = ("linear", "additive", "gp", "network")
 KERNEL_OF = {"gp": "rbf", "network": "network"}
-_MARGIN = 25.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
+_MARGIN = 15.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 _DEAR = 6.0  # the same for functions that are dear to evaluate
 _ROUGH = 3.0  # the same between processes on the rows of a screening
 _SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow

@@ -137,7 +137,7 @@ def _solve(
     for k in range(count):
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
         own = plan.evidence(_half(x, k, plan.random_state), asked)
-        graph = lazy_search(own, prior=prior, constraints=constraints, start=best)
+        graph = lazy_search(own, prior=prior, constraints=constraints, start=best, shortlist=0)
         found.append(_with_posterior(graph, own, prior, constraints))
     return found, evidence
 

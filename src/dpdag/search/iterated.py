@@ -78,7 +78,7 @@ def iterated_search(
     """Climb, then repeatedly change the graph at random and climb again, keeping what is better.
 
     Arguments:
-        evidence: One that is cheap, or remembers.
+        evidence: One that is cheap, or remembers; only changes that look promising are made.
         prior: How many edges to expect.
         constraints: Allowed and required edges, and order relations.
         patience: Changes in a row that may bring nothing.
@@ -89,7 +89,7 @@ def iterated_search(
             they can, or :func:`either`.
     """
     limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
-    climb = partial(lazy_search, evidence, prior=prior, constraints=limits)
+    climb = partial(lazy_search, evidence, prior=prior, constraints=limits, shortlist=0)
     generator = torch.Generator().manual_seed(random_state)
     best, left = climb(start=start), patience
     for _ in range(rounds):

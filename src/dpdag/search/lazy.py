@@ -66,12 +66,14 @@ def lazy_search(
     move is taken each time. Changes are ranked by :meth:`ScreenedEvidence.screen` and evaluated in
     full from the top until the best confirmed one beats all remaining estimates. Where nothing
     promising is left, the ``shortlist`` best of each child by screening and by
-    :meth:`ScreenedEvidence.probe` are evaluated whatever their estimate.
+    :meth:`ScreenedEvidence.probe` are evaluated whatever their estimate, and then parents that
+    explain something only together.
 
     Arguments:
         prior: How many edges to expect.
         constraints: Allowed and required edges, and order relations.
         start: Graph to start from; the required edges are added.
+        shortlist: Zero where what looks promising is enough.
 
     Example:
         >>> from dpdag.columns import table_of
@@ -89,7 +91,7 @@ def lazy_search(
         move = climb.best_move()
         if move is not None:
             climb.apply(move)
-        elif not (
+        elif not shortlist or not (
             climb.widen(shortlist)
             or explore(climb, shortlist=shortlist)
             or pair_up(climb)

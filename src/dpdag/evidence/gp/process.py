@@ -119,7 +119,7 @@ class GPEvidence(ScreenedEvidence):
         self.n_rows, self.n_nodes = table.x.shape
         on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
-            screen_rows = self.n_rows if on_gpu else 300
+            screen_rows = self.n_rows if on_gpu else min(300, 3 * self.n_rows // 10)
         self.kernel = KERNELS[kernel]
         self.lookahead = 32 if on_gpu else 1
         self._table = Table(*(part.to(device, dtype) for part in table))
