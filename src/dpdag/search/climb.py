@@ -59,6 +59,7 @@ class Climb:
         self.widened = np.zeros(n, bool)
         self.explored: dict[int, tuple[bytes, bytes]] = {}  # by runs: where each child stood
         self.paired: dict[int, tuple[bytes, bytes]] = {}  # the same by pairs
+        self.forks: dict[int, tuple[bytes, bytes]] = {}  # the same by turned forks
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
         self._refresh(list(range(n)))
         self.history = [self.total]

@@ -74,11 +74,12 @@ def iterated_search(
     random_state: int = 0,
     start: Tensor | None = None,  # (n, n) bool
     change: Change = equivalent,
+    shortlist: int = 4,
 ) -> LazyResult:
     """Climb, then repeatedly change the graph at random and climb again, keeping what is better.
 
     Arguments:
-        evidence: One that is cheap, or remembers; only changes that look promising are made.
+        evidence: One that is cheap, or remembers.
         prior: How many edges to expect.
         constraints: Allowed and required edges, and order relations.
         patience: Changes in a row that may bring nothing.
@@ -87,9 +88,10 @@ def iterated_search(
         start: Graph to start from.
         change: :func:`equivalent` where directions cannot be told, :func:`neighbourhood` where
             they can, or :func:`either`.
+        shortlist: As for :func:`~dpdag.search.lazy.lazy_search`.
     """
     limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
-    climb = partial(lazy_search, evidence, prior=prior, constraints=limits, shortlist=0)
+    climb = partial(lazy_search, evidence, prior=prior, constraints=limits, shortlist=shortlist)
     generator = torch.Generator().manual_seed(random_state)
     best, left = climb(start=start), patience
     for _ in range(rounds):

@@ -74,6 +74,7 @@ def cheap_graph(
         change=either,
         patience=10,
         rounds=40,
+        shortlist=0,
     )
     return max(best, climb(start=again.adjacency), key=lambda one: one.total)
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
-from ..ops.graphs import is_acyclic
 from .climb import Climb, Move
+from .runs import freeing_costs
 
 __all__ = ["take_over"]
 
 _SHARE = 0.1  # of what parents explain that may count as nothing
+_PROMISE = 0.5  # of what turning children round costs, that they must seem worth one by one
 _ROUGH = 0.3  # the same by an estimate, which then is replaced by the value itself
 
 
@@ -20,6 +23,8 @@ def take_over(climb: Climb) -> bool:
     Of :math:`y = a b` single steps may make :math:`y \to a \leftarrow b`, from which no reversal
     leads to :math:`a \to y \leftarrow b`: neither cause alone explains anything. So where the other
     parents of a child explain nothing without one of them, that one is tried in its place.
+    Likewise single steps may make :math:`a \leftarrow y \to b`; so where two children of a node
+    promise to explain a good part of what they would lose, both are tried as its parents.
     """
     n = len(climb.edges)
     alone = climb.evidence.log_evidence(torch.arange(n), torch.zeros(n, n, dtype=torch.bool))
@@ -36,24 +41,48 @@ def take_over(climb: Climb) -> bool:
     before = climb.total
     for parent, child in idle(_SHARE):
         _exchange(climb, parent, child)
+    for node in range(n):
+        _turn_fork(climb, node)
     return climb.total > before
 
 
 def _exchange(climb: Climb, parent: int, child: int) -> None:
     """Give the child's place among its parents to one of them, where that raises the total."""
-    others = np.flatnonzero(climb.edges[:, child]).tolist()
-    if parent not in others:  # an exchange before this one removed it
+    family = np.flatnonzero(climb.edges[:, child]).tolist()
+    if parent not in family:  # an exchange before this one removed it
         return
-    others.remove(parent)
-    remove = [(k, child) for k in (parent, *others)]
-    remove += [(parent, k) for k in others if climb.edges[parent, k]]
-    insert = [(k, parent) for k in (child, *others) if not climb.edges[k, parent]]
-    graph = climb.edges.copy()
-    for edge in remove + insert:
-        graph[edge] ^= True
+    cost, cuts = freeing_costs(climb, parent, most=math.inf)
+    causes = [child, *(k for k in family if k != parent)]
+    insert = [(k, parent) for k in causes if not climb.edges[k, parent]]
+    remove = {(k, child) for k in family}
+    remove |= {edge for k, _ in insert for edge in cuts.get(k, [])}
+    possible = all(cost[k] < math.inf for k, _ in insert)
     kept = not any(climb.required[edge] for edge in remove)
-    possible = all(climb.allowed[edge] for edge in insert)
-    slim = graph[:, parent].sum() <= climb.max_parents
-    sound = kept and possible and slim and is_acyclic(torch.from_numpy(graph | climb.before))
-    if sound:
-        climb.apply(Move(0.0, remove, insert))
+    slim = climb.edges[:, parent].sum() + len(insert) <= climb.max_parents
+    if possible and kept and slim:
+        climb.apply(Move(0.0, sorted(remove), insert))
+
+
+def _turn_fork(climb: Climb, node: int) -> None:
+    """Make the two children of a node that promise most its parents, where that pays."""
+    children = np.flatnonzero(climb.edges[node] & climb.allowed[:, node])
+    if len(children) < 2 or climb.edges[:, node].sum() + 2 > climb.max_parents:
+        return
+    situation = (children.tobytes(), climb.edges[:, node].tobytes())
+    if climb.forks.get(node) == situation:
+        return
+    climb.forks[node] = situation
+    cost, cuts = freeing_costs(climb, node, most=math.inf)
+    promised = climb.evidence.screen(node, climb.parents(node)).numpy()
+    worth = promised[children] - _PROMISE * cost[children]
+    best = np.argsort(-worth, kind="stable")[:2]
+    if not worth[best].sum() > 0:
+        return
+    pair = children[best].tolist()
+    remove = sorted({edge for k in pair for edge in cuts.get(k, [])})
+    price = 2 * climb.penalty - sum(climb.change[edge] + climb.penalty for edge in remove)
+    parents = climb.parents(node)
+    parents[pair] = True
+    target = climb.value[node, None] + price
+    if climb.evidence.reach(torch.tensor([node]), parents[None], target) > target:
+        climb.apply(Move(0.0, remove, [(k, node) for k in pair]))
