@@ -33,6 +33,7 @@ __all__ = ["GPEvidence", "GPFit"]
 _TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
+_LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening on a CPU
 
 
 class GPFit(NamedTuple):
@@ -119,7 +120,8 @@ class GPEvidence(ScreenedEvidence):
         self.n_rows, self.n_nodes = table.x.shape
         on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
-            screen_rows = self.n_rows if on_gpu else min(300, 3 * self.n_rows // 10)
+            few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
+            screen_rows = self.n_rows if on_gpu or self.n_rows <= _MOST_ROWS else few
         self.kernel = KERNELS[kernel]
         self.lookahead = 32 if on_gpu else 1
         self._table = Table(*(part.to(device, dtype) for part in table))
