@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,7 +25,7 @@ FUNCTIONS = ("linear", "additive", "gp", "network")
 KERNEL_OF = {"gp": "rbf", "network": "network"}
 _MARGIN = 15.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 _DEAR = 6.0  # the same for functions that are dear to evaluate
-_ROUGH = 3.0  # the same between processes on the rows of a screening
+_ROUGH = 6.0  # the same on the rows of a screening
 _SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 
@@ -105,14 +105,17 @@ class MixtureEvidence(ScreenedEvidence):
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
         self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
-        self.sums = AdditiveEvidence(self.table.x, y=self.table.y)
-        self.lines = LinearEvidence(self.table.y)
-        self.cheap = {"linear": self.lines, "additive": self.sums}
+        self.cheap = _cheap(self.table)
+        self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
             name: GPEvidence(table, kernel=KERNEL_OF[name], device=device)
             for name in functions
             if name in KERNEL_OF
         }
+        screened = min((p.screen_rows for p in self.processes.values()), default=self.n_rows)
+        self._on_few_rows = (
+            _cheap(self.table.first(screened)) if screened < self.n_rows else {}
+        )  # what processes must come near to on the rows of their screening
         every = torch.ones(self.n_nodes, dtype=torch.bool)
         self.asked = every if asked is None else asked
         self.sees_pairs = bool(self.processes)
@@ -247,7 +250,10 @@ class MixtureEvidence(ScreenedEvidence):
         for k, name in enumerate(self.functions):
             if name in self.cheap:
                 gaussian[:, k] = self.cheap[name].log_evidence(child, parents)
-        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best process on few rows
+        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best on few rows
+        for name, part in self._on_few_rows.items():
+            if name in self.functions:
+                few = torch.maximum(few, part.log_evidence(child, parents))
         for k, name in enumerate(self.functions):
             if name in self.processes:
                 rows = dear[:, list(self.processes).index(name)].nonzero()[:, 0]
@@ -363,3 +369,9 @@ class MixtureEvidence(ScreenedEvidence):
         return self.acts_together(parents) & (
             values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         )
+
+
+def _cheap(table: Table) -> dict[str, Any]:
+    """Evidences that cost little."""
+    sums = AdditiveEvidence(table.x, y=table.y)
+    return {"linear": LinearEvidence(table.y), "additive": sums}

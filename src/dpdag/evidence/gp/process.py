@@ -125,6 +125,7 @@ class GPEvidence(ScreenedEvidence):
         self.kernel = KERNELS[kernel]
         self.lookahead = 32 if on_gpu else 1
         self._table = Table(*(part.to(device, dtype) for part in table))
+        self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
         self._chunk = affordable_sets(self.n_rows, _ON_GPU if on_gpu else _ON_ONE_CORE, device)
         require_memory(
