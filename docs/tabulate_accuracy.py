@@ -131,7 +131,9 @@ def in_short(cells: pd.DataFrame) -> str:
 
 
 def replace(page: Path, name: str, table: str) -> None:
-    """Put a table between the comments that name it."""
+    """Put a table between the comments that name it; one without rows changes nothing."""
+    if table.count("\n") < 2:
+        return
     text = page.read_text(encoding="utf-8")
     head, rest = text.split(f"<!-- {name} -->\n")
     _, tail = rest.split("<!-- end -->", maxsplit=1)

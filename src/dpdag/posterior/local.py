@@ -10,9 +10,7 @@ The functions are integrated out, so the bound of VI-DP-DAG needs only scores of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -22,10 +20,9 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.graphs import reachability, topological_order
-from ..ops.subsets import next_log_probabilities, prefix_levels, subset_levels
 from ..search.lazy import LazyResult
 
-__all__ = ["LocalPosterior", "fit_exactly", "fit_locally", "variational_bound"]
+__all__ = ["LocalPosterior", "fit_locally"]
 
 _LARGEST = 30.0  # logits beyond this are certainty in float32 too
 _NEVER = 1e6  # nats beyond any evidence
@@ -38,20 +35,14 @@ class LocalPosterior:
     Attributes:
         order_logits: (n,) ψ, larger comes first.
         edge_logits: (n, n) φ of i → j given that i comes first; −30 on the diagonal.
-        bound: Value of the variational bound after every step, where it is tractable.
     """
 
     order_logits: Tensor
     edge_logits: Tensor
-    bound: list[float] = field(default_factory=list)
 
     def relabelled(self, order: Tensor) -> LocalPosterior:  # (n,)
         """The same with node ``order[k]`` in place k."""
-        return replace(
-            self,
-            order_logits=self.order_logits[order],
-            edge_logits=self.edge_logits[order][:, order],
-        )
+        return LocalPosterior(self.order_logits[order], self.edge_logits[order][:, order])
 
     @property
     def edge_probabilities(self) -> Tensor:  # (n, n)
@@ -148,112 +139,3 @@ def _fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n),
     delta = torch.as_tensor(solved.x, dtype=torch.float64)
     scores = torch.cat([torch.zeros(1, dtype=torch.float64), -delta.cumsum(0)])
     return (scores - scores.mean())[position]
-
-
-def variational_bound(
-    order_logits: Tensor,  # (n,)
-    edge_probabilities: Tensor,  # (n, n) P(i → j | i before j)
-    log_scores: Tensor,  # (n, 2ⁿ) evidence of v given S
-    *,
-    edge_prior: float,
-) -> Tensor:  # ()
-    """The exact bound for few nodes, by sums over all subsets; differentiable."""
-    n = len(order_logits)
-    reached = _before_each(order_logits)  # (2ⁿ, n) P(exactly S stands before v)
-    p = edge_probabilities
-    divergence = torch.xlogy(p, p / edge_prior) + torch.xlogy(1 - p, (1 - p) / (1 - edge_prior))
-    member = (torch.arange(2**n)[:, None] >> torch.arange(n) & 1).to(p)
-    divergence = divergence.masked_fill(torch.eye(n, dtype=torch.bool), 0.0)
-    expected = _expected_scores(p, log_scores).T - member @ divergence
-    return (reached * expected).sum() + _order_entropy(order_logits) - math.lgamma(n + 1)
-
-
-def fit_exactly(
-    log_scores: Tensor,  # (n, 2ⁿ) evidence of v given S, −∞ where not allowed
-    start: LocalPosterior,
-    *,
-    edge_prior: float = 0.1,
-    allowed: Tensor | None = None,  # (n, n) bool
-    sweeps: int = 20,
-    tolerance: float = 1e-3,
-) -> LocalPosterior:
-    r"""Coordinate ascent on the exact bound for few nodes.
-
-    Edge logits out of one node are set to their optimum, the expected evidence difference plus the
-    prior logit; then ψ moves along the gradient as far as the bound rises. Every step raises it.
-
-    Arguments:
-        start: Parameters to start from, such as :func:`fit_locally` gives.
-        allowed: Edges that may exist.
-    """
-    n = len(log_scores)
-    usable = ~torch.eye(n, dtype=torch.bool) if allowed is None else allowed
-    scores = torch.where(log_scores == -math.inf, 0.0, log_scores)
-    psi = start.order_logits.double().clone()
-    p = torch.sigmoid(start.edge_logits.double().clamp(-_LARGEST, _LARGEST)) * usable
-    prior = math.log(edge_prior / (1 - edge_prior))
-
-    def bound(psi: Tensor, p: Tensor) -> Tensor:
-        return variational_bound(psi, p, scores, edge_prior=edge_prior)
-
-    history = [float(bound(psi, p))]
-    rate = 1.0
-    for _ in range(sweeps):
-        reached = _before_each(psi)
-        before = torch.sigmoid(psi[:, None] - psi).clamp(min=1e-300)
-        for i in range(n):
-            q = p.clone().requires_grad_()
-            (_expected_scores(q, scores).T * reached).sum().backward()
-            gradient = torch.zeros_like(q) if q.grad is None else q.grad
-            best = torch.sigmoid((gradient[i] / before[i] + prior).clamp(-_LARGEST, _LARGEST))
-            p[i] = torch.where(usable[i], best, 0.0)
-            history.append(float(bound(psi, p)))
-        psi, rate = _raise_order(psi, rate, partial(bound, p=p))
-        history.append(float(bound(psi, p)))
-        if history[-1] - history[-n - 2] < tolerance:
-            break
-    logits = torch.logit(p.clamp(1e-13, 1 - 1e-13)).clamp(-_LARGEST, _LARGEST)
-    return LocalPosterior(psi, logits.masked_fill(~usable, -_LARGEST), history)
-
-
-def _raise_order(
-    psi: Tensor, rate: float, bound: Callable[[Tensor], Tensor]
-) -> tuple[Tensor, float]:
-    """One gradient step on ψ, shortened until the bound rises; and the rate for the next."""
-    leaf = psi.clone().requires_grad_()
-    value = bound(leaf)
-    (gradient,) = torch.autograd.grad(value, leaf)
-    size = float(gradient.abs().max())
-    while size > 1e-9 and rate > 1e-9:
-        step = gradient * min(rate, 2.0 / size)
-        trial = (psi + step).clamp(-_LARGEST, _LARGEST)
-        if float(bound(trial)) > value.item():
-            return trial, rate * 2
-        rate /= 4
-    return psi, max(rate, 1e-6)
-
-
-def _before_each(order_logits: Tensor) -> Tensor:  # (n,) -> (2ⁿ, n)
-    """P(exactly the set S stands before v) under Plackett–Luce orders."""
-    n = len(order_logits)
-    levels = prefix_levels(order_logits)
-    first = torch.cat(levels)[torch.cat(subset_levels(n)).argsort()]
-    return (first[:, None] + next_log_probabilities(order_logits)).exp()
-
-
-def _order_entropy(order_logits: Tensor) -> Tensor:  # (n,) -> ()
-    step = next_log_probabilities(order_logits)
-    reached = _before_each(order_logits)
-    return -(reached * step.masked_fill(step.isinf(), 0.0)).sum()
-
-
-def _expected_scores(p: Tensor, log_scores: Tensor) -> Tensor:  # (n, n), (n, 2ⁿ) -> (n, 2ⁿ)
-    """Expected score of v when each member u of W is a parent with probability p[u, v]."""
-    n = len(p)
-    table = log_scores
-    for u in range(n):
-        without, within = table.unflatten(-1, (-1, 2, 2**u)).unbind(-2)
-        chance = p[u, :, None, None]
-        mixed = (1 - chance) * without + chance * within
-        table = torch.stack([without, mixed], -2).flatten(-3)
-    return table
