@@ -39,8 +39,9 @@ def graph(*edges: tuple[int, int]) -> Tensor:
 WRONG, RIGHT = graph((2, 0), (1, 0)), graph((0, 2), (1, 2))
 
 
-def climb(knowledge: Knowledge, start: Tensor = WRONG) -> Climb:
-    return Climb(smooth(product()), knowledge.resolve(3), EdgePrior.priced(PENALTY), 14, start)
+def climb(knowledge: Knowledge, start: Tensor = WRONG, x: Tensor | None = None) -> Climb:
+    evidence = smooth(product() if x is None else x)
+    return Climb(evidence, knowledge.resolve(3), EdgePrior.priced(PENALTY), 14, start)
 
 
 def test_a_parent_takes_the_place_of_the_child() -> None:
@@ -59,6 +60,25 @@ def test_a_parent_that_leads_to_another_is_cut_off_from_it() -> None:
     while take_over(state):
         pass
     assert torch.equal(torch.from_numpy(state.edges), RIGHT)
+
+
+def bent(seed: int) -> Tensor:  # (rows, 3): (0, 1) → 2, each of them alone too
+    x = product(seed=seed)
+    return torch.cat([x[:, :2], x[:, 2:] + 0.7 * x[:, :1] - 0.7 * x[:, 1:2]], -1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fork_whose_ends_act_together_is_turned(seed: int) -> None:
+    fork = graph((2, 0), (2, 1))
+    state = climb(Knowledge(), fork, bent(seed))
+    before = state.total
+    assert take_over(state)
+    assert torch.equal(torch.from_numpy(state.edges), RIGHT)
+    assert state.total > before + 50
+    known = climb(Knowledge(required=[(2, 0)]), fork, bent(seed))
+    take_over(known)
+    assert known.edges[2, 0]
+    assert not known.edges[0, 2]
 
 
 @pytest.mark.parametrize(

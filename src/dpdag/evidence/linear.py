@@ -9,10 +9,9 @@ from torch import Tensor
 
 from .base import Evidence
 from .gram import equal_sets
+from .noise import SCALES
 
 __all__ = ["LinearEvidence"]
-
-_SCALES = tuple(0.5 * 10.0**-k for k in range(7))
 
 
 class LinearEvidence(Evidence):
@@ -49,7 +48,7 @@ class LinearEvidence(Evidence):
         self._x = x.double().cpu()
         self._products = self._x.T @ self._x
         everything = torch.ones(1, self.n_nodes, dtype=torch.bool)
-        self._scale = max(_SCALES, key=lambda scale: float(self._marginal(everything, scale)))
+        self._scale = max(SCALES, key=lambda scale: float(self._marginal(everything, scale)))
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         own = torch.nn.functional.one_hot(child, self.n_nodes).bool()

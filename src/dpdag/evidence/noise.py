@@ -12,6 +12,7 @@ from ..ops.shape import shape_gain
 
 __all__ = [
     "NOISES",
+    "SCALES",
     "Sizes",
     "expected_precision",
     "log_gaussian",
@@ -23,7 +24,7 @@ __all__ = [
 
 NOISES = ("Gaussian", "any shape", "Gaussian of a size that varies", "any shape and size")
 _FREE = 3.0  # degrees of freedom of the noise variance a priori
-_SCALES = tuple(0.5 * 10.0**-k for k in range(7))  # of the noise variance a priori
+SCALES = tuple(0.5 * 10.0**-k for k in range(7))  # of the noise variance a priori
 _STEPS = 5  # of Fisher scoring
 _PRECISION = 1.0  # a priori, of the coefficients of a size
 
@@ -47,11 +48,11 @@ def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # 
         >>> round(float(torch.trapezoid(density, y)), 2)
         1.0
     """
-    scale = quadratic.new_tensor(_SCALES).reshape(-1, *[1] * quadratic.ndim)
+    scale = quadratic.new_tensor(SCALES).reshape(-1, *[1] * quadratic.ndim)
     whole = (rows + _FREE) / 2
     values = _FREE / 2 * scale.log() - whole * (scale + quadratic).log()
     constant = math.lgamma(whole) - math.lgamma(_FREE / 2) - rows / 2 * math.log(math.pi)
-    mean = values.logsumexp(0) - math.log(len(_SCALES))
+    mean = values.logsumexp(0) - math.log(len(SCALES))
     return mean + constant - 0.5 * log_det
 
 
@@ -66,7 +67,7 @@ def expected_precision(quadratic: Tensor, rows: float) -> Tensor:  # (*) -> (*)
 
     .. math:: E[\sigma^{-2}] = -2\, \frac{\partial \log p(y)}{\partial (y^\top M^{-1} y)}
     """
-    scale = quadratic.new_tensor(_SCALES).reshape(-1, *[1] * quadratic.ndim)
+    scale = quadratic.new_tensor(SCALES).reshape(-1, *[1] * quadratic.ndim)
     values = _FREE / 2 * scale.log() - (rows + _FREE) / 2 * (scale + quadratic).log()
     return (values.softmax(0) * (rows + _FREE) / (scale + quadratic)).sum(0)
 
