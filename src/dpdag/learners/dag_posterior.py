@@ -69,8 +69,8 @@ class DAGPosterior(PosteriorLearner):
         linked_probabilities_: (n, n) probability of an edge in either direction.
         edge_scores_: (n, n) nats that each edge of the graph carries, plus one, and less than one
             for others.
-        choice_: One record per column: transformation, weights of functions and noise, evidence,
-            nats over a column without causes, rows read.
+        choice_: One record per column: transformation, weights of functions (none without causes)
+            and of noise, evidence, nats over a column without causes, rows read.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
     Example:

@@ -221,13 +221,14 @@ def records(
     """Which nats, rows and families decided, one record per column."""
     found = []
     for v, (name, kind) in enumerate(zip(names, kinds)):
-        own = evidence.weights(v, graph[:, v])
+        own, parents = evidence.weights(v, graph[:, v]), int(graph[:, v].sum())
+        weights = dict(zip(evidence.functions, own.functions.tolist()))
         found.append(
             {
                 "column": str(name),
-                "parents": int(graph[:, v].sum()),
+                "parents": parents,
                 "transformation": kind,
-                "functions": dict(zip(evidence.functions, own.functions.tolist())),
+                "functions": weights if parents else {},
                 "noise": dict(zip(NOISES, own.noise.tolist())),
                 "log_evidence": own.log_evidence,
                 "nats_over_root": own.over_root,
