@@ -183,7 +183,11 @@ class MixtureEvidence(ScreenedEvidence):
         """The same with column ``order[k]`` in place k, knowing what is known."""
         table = Table(*(part[:, order] for part in self.table))
         own = MixtureEvidence(
-            table, functions=self.functions, any_noise=self.any_noise, device=self.device
+            table,
+            functions=self.functions,
+            any_noise=self.any_noise,
+            asked=self.asked[order],
+            device=self.device,
         )
         for name, process in own.processes.items():
             process.learn_from(self.processes[name], order)

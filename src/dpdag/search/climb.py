@@ -57,9 +57,7 @@ class Climb:
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
-        self.explored: dict[int, tuple[bytes, bytes]] = {}  # by runs: where each child stood
-        self.paired: dict[int, tuple[bytes, bytes]] = {}  # the same by pairs
-        self.forks: dict[int, tuple[bytes, bytes]] = {}  # the same by turned forks
+        self._tried: dict[tuple[str, int], tuple[bytes, ...]] = {}  # by kind of move and node
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
         self._refresh(list(range(n)))
         self.history = [self.total]
@@ -187,6 +185,29 @@ class Climb:
         sure = most + self._overstated if self.evidence.screens_exactly else math.inf
         cut = self._network.cut(j, i, most=sure)
         return None if cut is None or any(self.fixed[edge] for edge in cut) else cut
+
+    def freeing(
+        self, child: int, *, most: float = math.inf
+    ) -> tuple[np.ndarray, dict[int, list[tuple[int, int]]]]:  # (n,)
+        """What freeing each node from being a descendant costs, and the edges to remove for it.
+
+        Infinite where it costs more than ``most``, and for parents and forbidden ones.
+        """
+        cost = np.where(self.allowed[:, child] & ~self.edges[:, child], 0.0, math.inf)
+        cuts = {}
+        for node in np.flatnonzero(self.reach()[child] & (cost == 0)).tolist():
+            cut = self.cut(node, child, most)
+            loss = math.inf if cut is None else -sum(self.change[e] + self.penalty for e in cut)
+            cost[node] = max(loss, 0.0) if loss < most else math.inf
+            if cut is not None:
+                cuts[node] = cut
+        return cost, cuts
+
+    def is_new(self, move: str, node: int, *situation: np.ndarray) -> bool:
+        """Whether a kind of move has not been tried on a node where it stands now."""
+        now = tuple(part.tobytes() for part in situation)
+        before, self._tried[move, node] = self._tried.get((move, node)), now
+        return now != before
 
     def _insertion(self, i: int, j: int, *, acyclic: bool, least: float) -> Move | None:
         gain = self.change[i, j] - self.penalty

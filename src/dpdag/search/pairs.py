@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from .climb import Climb, Move
-from .runs import freeing_costs
 
 __all__ = ["pair_up"]
 
@@ -26,12 +25,10 @@ def pair_up(climb: Climb) -> bool:
         return False
     improved, reach = False, climb.reach()
     for child in range(len(climb.edges)):
-        situation = (climb.edges[:, child].tobytes(), reach[child].tobytes())
         full = int(climb.edges[:, child].sum()) + 2 > climb.max_parents
-        if full or climb.paired.get(child) == situation:
+        if full or not climb.is_new("pair", child, climb.edges[:, child], reach[child]):
             continue
-        climb.paired[child] = situation
-        cost, cuts = freeing_costs(climb, child, most=math.inf)
+        cost, cuts = climb.freeing(child)
         own = climb.edges[:, child]
         cost[own] = 0.0
         score = climb.evidence.pair_probe(child, climb.parents(child))

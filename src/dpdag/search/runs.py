@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .climb import Climb, Move
 
-__all__ = ["explore", "freeing_costs"]
+__all__ = ["explore"]
 
 _PATIENCE = 8  # additions without a better total that end a run
 _DIP = 12.0  # nats below the best total that end a run
@@ -29,11 +29,9 @@ def explore(climb: Climb, *, shortlist: int) -> bool:
     weak = climb.evidence.may_lack_parents(torch.from_numpy(climb.edges.T.copy()), climb.value)
     improved = False
     for child in weak.nonzero()[:, 0].tolist():
-        cost, cuts = freeing_costs(climb, child, most=_CUT)
-        situation = (climb.edges[:, child].tobytes(), (cost < math.inf).tobytes())
-        if climb.explored.get(child) == situation:
+        cost, cuts = climb.freeing(child, most=_CUT)
+        if not climb.is_new("run", child, climb.edges[:, child], cost < math.inf):
             continue
-        climb.explored[child] = situation
         move = _run(climb, child, cost, cuts, shortlist=shortlist)
         improved |= move is not None and climb.apply(move)
     return improved
@@ -71,24 +69,6 @@ def _run(
     inserted = (best & ~first).nonzero()[:, 0].tolist()
     remove = sorted({edge for node in inserted for edge in cuts.get(node, [])})
     return Move(best_total, remove, [(node, child) for node in inserted])
-
-
-def freeing_costs(
-    climb: Climb, child: int, *, most: float
-) -> tuple[np.ndarray, dict[int, list[tuple[int, int]]]]:  # (n,)
-    """What freeing each node from being a descendant costs, and the edges to remove for it.
-
-    Infinite where it costs more than ``most``, and for parents and forbidden ones.
-    """
-    cost = np.where(climb.allowed[:, child] & ~climb.edges[:, child], 0.0, math.inf)
-    cuts = {}
-    for node in np.flatnonzero(climb.reach()[child] & (cost == 0)).tolist():
-        cut = climb.cut(node, child, most)
-        loss = math.inf if cut is None else -sum(climb.change[e] + climb.penalty for e in cut)
-        cost[node] = max(loss, 0.0) if loss < most else math.inf
-        if cut is not None:
-            cuts[node] = cut
-    return cost, cuts
 
 
 def _best_addition(

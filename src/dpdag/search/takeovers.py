@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from .climb import Climb, Move
-from .runs import freeing_costs
 
 __all__ = ["take_over"]
 
@@ -51,7 +50,7 @@ def _exchange(climb: Climb, parent: int, child: int) -> None:
     family = np.flatnonzero(climb.edges[:, child]).tolist()
     if parent not in family:  # an exchange before this one removed it
         return
-    cost, cuts = freeing_costs(climb, parent, most=math.inf)
+    cost, cuts = climb.freeing(parent)
     causes = [child, *(k for k in family if k != parent)]
     insert = [(k, parent) for k in causes if not climb.edges[k, parent]]
     remove = {(k, child) for k in family}
@@ -68,11 +67,9 @@ def _turn_fork(climb: Climb, node: int) -> None:
     children = np.flatnonzero(climb.edges[node] & climb.allowed[:, node])
     if len(children) < 2 or climb.edges[:, node].sum() + 2 > climb.max_parents:
         return
-    situation = (children.tobytes(), climb.edges[:, node].tobytes())
-    if climb.forks.get(node) == situation:
+    if not climb.is_new("fork", node, children, climb.edges[:, node]):
         return
-    climb.forks[node] = situation
-    cost, cuts = freeing_costs(climb, node, most=math.inf)
+    cost, cuts = climb.freeing(node)
     promised = climb.evidence.screen(node, climb.parents(node)).numpy()
     worth = promised[children] - _PROMISE * cost[children]
     best = np.argsort(-worth, kind="stable")[:2]
