@@ -311,25 +311,21 @@ class MixtureEvidence(ScreenedEvidence):
         others = ~torch.nn.functional.one_hot(child, self.n_nodes).bool()
         estimate = torch.full(parents.shape, -math.inf, dtype=torch.float64)
         noise = terms.logsumexp(-1) - terms[..., 0]  # (b, f) what other noise brings
+        bare = ~parents.any(-1)
+        if bool(bare.any()):  # every function of one parent is about a curve
+            values = self.sums.toggles(child[bare], parents[bare], others[bare])
+            estimate[bare] = values.nan_to_num(nan=-math.inf) + noise[bare].amax(-1, keepdim=True)
         for k, name in enumerate(self.functions):
+            rows = (matters[:, k] & ~bare).nonzero()[:, 0]
+            if not len(rows):
+                continue
             if name in self.cheap:
-                rows = matters[:, k].nonzero()[:, 0]
-                if not len(rows):
-                    continue
                 values = self.cheap[name].toggles(child[rows], parents[rows], others[rows])
-                values = values + noise[rows, k, None]
-                estimate[rows] = torch.logaddexp(estimate[rows], values.nan_to_num(nan=-math.inf))
+                values = values.nan_to_num(nan=-math.inf) + noise[rows, k, None]
             else:
-                rows = (matters[:, k] & parents.any(-1)).nonzero()[:, 0]
-                process = self.processes[name]
-                if len(rows):
-                    change = process.screens(child[rows], parents[rows])
-                    base = terms[rows, k].logsumexp(-1) + math.log(len(self.functions))
-                    estimate[rows] = torch.logaddexp(estimate[rows], base[:, None] + change)
-                bare = ~parents.any(-1) & self.asked[child]
-                if bool(bare.any()):
-                    values = process.single_values()[child[bare]] + noise[bare, k, None]
-                    estimate[bare] = torch.logaddexp(estimate[bare], values)
+                base = terms[rows, k].logsumexp(-1) + math.log(len(self.functions))
+                values = base[:, None] + self.processes[name].screens(child[rows], parents[rows])
+            estimate[rows] = torch.logaddexp(estimate[rows], values)
         estimate = estimate - math.log(len(self.functions))
         last = parents & (parents.sum(-1, keepdim=True) == 1)
         root = self._roots[child].logsumexp(-1)[:, None]

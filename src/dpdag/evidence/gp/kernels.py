@@ -38,7 +38,6 @@ class Kernel(ABC):
         curvature: Typical inverse curvature per row of the logarithms of length scale, noise ratio
             and other parameter, where optimisation begins.
         spread: Of their prior.
-        single: Values of the three with which single columns are tried.
         typical: Length scales, with the other parameter, to average over where none is optimised.
     """
 
@@ -48,7 +47,6 @@ class Kernel(ABC):
     extra: ClassVar[tuple[float, float, float]]
     curvature: ClassVar[tuple[float, float, float]]
     spread: ClassVar[tuple[float, float, float]]
-    single: ClassVar[tuple[tuple[float, float, float], ...]]
     typical: ClassVar[tuple[tuple[float, float], ...]]
 
     @abstractmethod
@@ -138,7 +136,6 @@ class SmoothKernel(Kernel):
     extra = (1e-3, 0.01, 64.0)
     curvature = (6.0, 40.0, 500.0)
     spread = (1.0, 1.5, 3.0)
-    single = ((1.4, 0.1, 1e-3), (1.4, 0.5, 1e-3), (2.0, 2.0, 1e-3))
     typical = ((1.0, 1e-3), (1.8, 1e-3), (3.2, 1e-3))
 
     def covariance(self, x: Tensor, scale: Tensor, extra: Tensor) -> Covariance:
@@ -188,7 +185,6 @@ class NetworkKernel(Kernel):
     extra = (1e-2, 10.0, 1e3)
     curvature = (30.0, 40.0, 100.0)
     spread = (1.5, 1.5, 2.0)
-    single = ((0.1, 0.1, 100.0), (0.4, 0.5, 5.0), (2.0, 2.0, 1.0))
     typical = ((0.1, 100.0), (0.35, 10.0), (1.5, 1.0))
 
     def covariance(self, x: Tensor, scale: Tensor, extra: Tensor) -> Covariance:

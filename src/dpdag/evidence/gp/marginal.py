@@ -15,9 +15,7 @@ __all__ = [
     "column_features",
     "gp_evidence",
     "gp_evidence_and_gradient",
-    "gp_fit",
     "gp_residual",
-    "single_values",
 ]
 
 _FEATURES = 10  # per column in the score test
@@ -57,7 +55,11 @@ def gp_evidence_and_gradient(
     .. math:: \partial_\theta = \tfrac12 \sum_{ab} G_{ab} \, \partial_\theta M_{ab}, \qquad
               G = E[\sigma^{-2}]\, \alpha \alpha^\top - M^{-1}, \quad \alpha = M^{-1} y
 
-    Residuals are those of :func:`gp_fit`.
+    Residuals are those of rows left out one by one over their deviations, up to one factor for all
+    rows: :math:`\alpha_r / \sqrt{(M^{-1})_{rr}}`.
+
+    Reference:
+        Rasmussen and Williams, section 5.4.2.
     """
     value, covariance, pull, extra, residual = _pull(y, x, parameters, kernel)
     noise = parameters[..., -2].exp()
@@ -65,27 +67,6 @@ def gp_evidence_and_gradient(
     slopes = kernel.slopes(pull, covariance, x, extra).double().cpu()
     by_scale, by_extra = slopes[..., :-1], slopes[..., -1:]
     return value, torch.cat([by_scale, by_noise.unsqueeze(-1), by_extra], -1), residual
-
-
-def gp_fit(
-    y: Tensor,  # (*, N)
-    x: Tensor,  # (*, N, d)
-    parameters: Tensor,  # (*, d + 2)
-    kernel: Kernel = _SMOOTH,
-) -> tuple[Tensor, Tensor]:  # (*), (*, N) float64
-    r"""The evidence, and residuals of rows left out one by one over their deviations.
-
-    .. math:: u_r = \frac{\alpha_r}{\sqrt{(M^{-1})_{rr}}}, \qquad \alpha = M^{-1} y
-
-    up to one factor for all rows.
-
-    Reference:
-        Rasmussen and Williams, section 5.4.2.
-    """
-    factor, _, _ = _factor(x, parameters, kernel)
-    white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
-    inverse = torch.cholesky_inverse(factor)
-    return _evidence(factor, white)[..., 0], _left_out(inverse, inverse @ y.unsqueeze(-1))
 
 
 def additions_score(
@@ -119,23 +100,6 @@ def gp_residual(
     r"""What the posterior mean leaves of ``y``, up to its scale: :math:`M^{-1} y`."""
     factor, _, _ = _factor(x, parameters, kernel)
     return torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
-
-
-def single_values(
-    x: Tensor,  # (N, n)
-    y: Tensor,  # (N, n)
-    kernel: Kernel = _SMOOTH,
-) -> Tensor:  # (n, n)
-    """Evidence of each single parent for each child, the best of a few kernels.
-
-    One factor per parent and kernel serves all children.
-    """
-    grid = torch.tensor(kernel.single, dtype=torch.float64).log()
-    prior = kernel.log_prior(grid, len(x)).sum(-1, keepdim=True)
-    y = y.expand(len(grid), -1, -1)
-    columns = (x[:, j, None].expand(len(grid), -1, -1) for j in range(x.shape[1]))
-    values = (gp_evidence(y, column, grid, kernel) + prior for column in columns)
-    return torch.stack([value.amax(0) for value in values])
 
 
 def column_features(x: Tensor) -> Tensor:  # (N, n) -> (N, n, r)

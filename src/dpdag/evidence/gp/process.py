@@ -22,15 +22,13 @@ from .marginal import (
     column_features,
     gp_evidence,
     gp_evidence_and_gradient,
-    gp_fit,
     gp_residual,
-    single_values,
 )
 from .neighbours import Trials, neighbours
 
 __all__ = ["GPEvidence", "GPFit"]
 
-_TRUST = 6.0  # nats promised by a step that need not be checked by another gradient
+_TRUST = 6.0  # nats promised by a step that need not be checked
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening on a CPU
@@ -136,7 +134,6 @@ class GPEvidence(ScreenedEvidence):
         )
         # keyed by (child, parent set as bits)
         self._known: dict[tuple[int, int], _Known] = {}
-        self._singles: Tensor | None = None
         self._shapes: Tensor | None = None
         self._feature_cache: dict[int, Tensor] = {}
 
@@ -244,12 +241,6 @@ class GPEvidence(ScreenedEvidence):
             value = value + self._log_prior(some, parameters, rows_used)
             return value, gradient - self._pull(some, parameters), residual
 
-        def value(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor]:
-            some = families.take(rows)
-            y, x = some.columns(table)
-            value, residual = gp_fit(y, x, parameters, self.kernel)
-            return value + self._log_prior(some, parameters, rows_used), residual
-
         lower, upper = self.kernel.bounds(start.shape[-1] - 2)
         return maximise(
             objective,
@@ -259,7 +250,6 @@ class GPEvidence(ScreenedEvidence):
             inverse_hessian=hessian,
             steps=6 if rows_used < self.n_rows else 8,
             tolerance=0.5,
-            value_only=value,
             trust=_TRUST,
             target=target,
         )
@@ -319,13 +309,6 @@ class GPEvidence(ScreenedEvidence):
             parameters = torch.cat([scales, part.ends], -1)
             values[rows] = self._values(self._screen, families, parameters)
         return values
-
-    def single_values(self) -> Tensor:  # -> (n, n)
-        """Rough evidence of each child given each node alone; −∞ for itself."""
-        if self._singles is None:
-            values = single_values(*self._table, self.kernel).T.clone()
-            self._singles = values.fill_diagonal_(-math.inf)
-        return self._singles
 
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         if not parents.any():
