@@ -276,25 +276,31 @@ class MixtureEvidence(ScreenedEvidence):
                 whole[rows, k] = fit.final
         terms = gaussian.new_full((*gaussian.shape, len(NOISES)), -math.inf)
         terms[..., 0] = gaussian.where(~whole, -math.inf)
-        for k, name in enumerate(self.functions):
-            matters = gaussian[:, k] > gaussian.amax(-1) - _MARGIN
-            rows = (matters & whole[:, k]).nonzero()[:, 0]
-            if len(rows):
-                own = residual[name][rows] if name in residual else None
-                noise = self._noise_given(name, child[rows], parents[rows], own)
-                terms[rows, k, : noise.shape[1]] = gaussian[rows, k, None] + noise - math.log(f)
+        matters = whole & (gaussian > gaussian.amax(-1, keepdim=True) - _MARGIN)
+        row, function = matters.nonzero(as_tuple=True)
+        if self.any_noise:
+            left = gaussian.new_empty(len(row), self.n_rows)
+            for k, name in enumerate(self.functions):
+                own = function == k
+                if bool(own.any()):
+                    at = row[own]
+                    cheap = name not in residual
+                    left[own] = (
+                        self.cheap[name].residuals(child[at], parents[at])
+                        if cheap
+                        else residual[name][at]
+                    )
+            noise = self._noise_given(parents[row], left)
+        else:
+            noise = gaussian.new_zeros(len(row), 1)
+        known = gaussian[row, function, None] + noise - math.log(f)
+        terms[row, function, : noise.shape[1]] = known
         return terms, final
 
-    def _noise_given(
-        self, name: str, child: Tensor, parents: Tensor, residual: Tensor | None
-    ) -> Tensor:  # (b,), (b, n), (b, N) -> (b, k)
-        if not self.any_noise:
-            return child.new_zeros(len(child), 1, dtype=torch.float64)
-        if residual is None:
-            residual = self.cheap[name].residuals(child, parents)
-        value = residual.new_empty(len(child), len(NOISES))
+    def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
+        value = residual.new_empty(len(residual), len(NOISES))
         for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
-            value[rows] = self._noise(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
+            value[rows] = noise_factors(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
         return value
 
     def _noise(self, residual: Tensor, features: Tensor | None) -> Tensor:  # (b, N) -> (b, k)
