@@ -133,7 +133,7 @@ def _solve(
         doubt = x.shape[1] <= _RESAMPLED and _odd_noise(evidence, best)
         count = _RESAMPLES if doubt else 0
     parents = best.T.contiguous()
-    asked = evidence.acts_together(parents) | (parents.sum(-1) < 2)
+    asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
     for k in range(count):
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
         own = plan.evidence(_half(x, k, plan.random_state), asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -29,9 +30,13 @@ from .neighbours import Trials, neighbours
 __all__ = ["GPEvidence", "GPFit"]
 
 _TRUST = 6.0  # nats promised by a step that need not be checked
+_SHORT = 6.0  # nats beneath what is asked for that a value on few rows may promise
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening on a CPU
+
+
+_UNKNOWN = math.inf, 0.0
 
 
 class GPFit(NamedTuple):
@@ -204,7 +209,9 @@ class GPEvidence(ScreenedEvidence):
         size = parents.sum(-1)
         width = int(size.max())
         families = Families.of(child, parents)
-        point = torch.stack([self._warm(int(v), row, width) for v, row in zip(child, parents)])
+        near = [self._neighbour(int(v), row) for v, row in zip(child, parents)]
+        starts = [self._warm(row, known, width) for row, known in zip(parents, near)]
+        point = torch.stack(starts)
         by_scale, *others = self.kernel.curvature
         curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
         hessian = (torch.diag(curvature) / self.n_rows).expand(len(child), -1, -1)
@@ -215,7 +222,11 @@ class GPEvidence(ScreenedEvidence):
             rough = self._ascend(self._screen, families, point, hessian * scale)
             point, hessian = rough.point, rough.inverse_hessian / scale
             found.rough.copy_(rough.value)
-            open_ = open_[rough.value >= rough_goal]
+            promised = _promised(rough.value, near, scale)
+            hopeful = rough.value >= rough_goal
+            short = hopeful & (promised < goal - _SHORT)
+            found.value[short] = promised[short]
+            open_ = (hopeful & ~short).nonzero()[:, 0]
         if len(open_):
             some = families.take(open_)
             fine = self._ascend(self._table, some, point[open_], hessian[open_], goal[open_])
@@ -267,21 +278,28 @@ class GPEvidence(ScreenedEvidence):
     def _pull(self, families: Families, parameters: Tensor) -> Tensor:  # (b, w + 2)
         return self.kernel.prior_pull(parameters) * _with_ends(families.mask)
 
-    def _warm(self, child: int, parents: Tensor, width: int) -> Tensor:  # (n,) bool -> (w + 2,)
-        """Start parameters from the best known set with one parent more or less."""
-        start = self.kernel.start(width)
+    def _neighbour(self, child: int, parents: Tensor) -> tuple[int, _Known] | None:  # (n,) bool
+        """The best known set with one parent more or less, as bits, and what is known of it."""
         bits = as_bits(parents)
-        near = [bits, *(bits ^ (1 << j) for j in range(self.n_nodes))]
-        known = [other for other in near if other and (child, other) in self._known]
-        if not known:
+        near = (bits ^ (1 << j) for j in range(self.n_nodes))
+        known = [
+            (other, self._known[child, other]) for other in near if (child, other) in self._known
+        ]
+        return max(known, key=lambda one: one[1].value, default=None)
+
+    def _warm(
+        self, parents: Tensor, near: tuple[int, _Known] | None, width: int
+    ) -> Tensor:  # (n,) bool -> (w + 2,)
+        """Start parameters from those of a neighbour."""
+        start = self.kernel.start(width)
+        if near is None:
             return start
-        other = max(known, key=lambda bits: self._known[child, bits].value)
-        parameters = self._known[child, other].parameters
-        scale = dict(zip(members(other), parameters[:-2].tolist()))
-        typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
+        bits, known = near
+        scale = dict(zip(members(bits), known.parameters[:-2].tolist()))
+        typical = float(known.parameters[:-2].clamp(max=math.log(4)).mean())
         wanted = parents.nonzero()[:, 0].tolist()
         start[: len(wanted)] = torch.tensor([scale.get(j, typical) for j in wanted])
-        start[-2:] = parameters[-2:]
+        start[-2:] = known.parameters[-2:]
         return start
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
@@ -338,3 +356,14 @@ class GPEvidence(ScreenedEvidence):
 
 def _with_ends(mask: Tensor) -> Tensor:  # (b, w) bool -> (b, w + 2) float
     return torch.nn.functional.pad(mask.double(), (0, 2), value=1.0)
+
+
+def _promised(
+    rough: Tensor,  # (b,)
+    near: Sequence[tuple[int, _Known] | None],
+    scale: float,
+) -> Tensor:  # (b,)
+    """Values on all rows, if what changes from a neighbour changes as it does on few rows."""
+    known = [_UNKNOWN if one is None else (one[1].value, one[1].rough) for one in near]
+    value, before = torch.tensor(known, dtype=torch.float64).unbind(-1)
+    return value + scale * (rough - before)
