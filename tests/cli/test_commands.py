@@ -326,6 +326,19 @@ def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
     assert (np.load(folder / "s.npy")[:, 1] == 0.5).all()
 
 
+def test_a_model_with_other_labels_than_text_takes_them_as_text(dpdag, folder, table):
+    numbered = table[["age", "dose"]].set_axis(["age", 1], axis=1)
+    DAGPosterior(mechanism="linear").fit(numbered).save(folder / "model")
+    numbered[[1, "age"]].to_csv(folder / "new.csv", index=False)
+    assert dpdag(folder, "predict", "model", "new.csv", "--out", "p.csv").status == 0
+    predicted = pd.read_csv(folder / "p.csv")
+    assert list(predicted) == ["age", "1"]
+    expected = load(folder / "model").predict(numbered)
+    np.testing.assert_allclose(predicted, expected)
+    assert dpdag(folder, "sample", "model", "--do", "1=0.5", "--out", "rows.csv").status == 0
+    assert (pd.read_csv(folder / "rows.csv")["1"] == 0.5).all()
+
+
 def test_a_report_is_written_again_from_the_record(dpdag, folder):
     assert dpdag(folder, "fit", "Sachs", "--out", "run", *CAM).status == 0
     page = (folder / "run" / "report.html").read_bytes()

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics import Sortability, sortability
+from ..ops.labels import label_texts
 
 __all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
 
@@ -100,7 +101,7 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
-    labels = column_names(X) if names is None else [str(name) for name in names]
+    labels = column_names(X) if names is None else label_texts(names)
     missing = np.isnan(values).sum(0)
     z, constant = _standard(values)
     strength = np.triu(np.abs(z.T @ z / len(z)), k=1)
@@ -133,7 +134,7 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
 def column_names(X: Any) -> list[str]:
     """The names of a DataFrame's columns, or x0, x1, … of an array."""
     if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
+        return label_texts(X.columns)
     return [f"x{k}" for k in range(np.shape(X)[1])]
 
 

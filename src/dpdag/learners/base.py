@@ -21,6 +21,7 @@ from ..columns import MonotoneColumns
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
+from ..ops.labels import label_texts
 from ..scm import Observed
 from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
@@ -137,7 +138,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         probable = hasattr(self, "edge_probabilities_")
         return draw_graph(
             self.adjacency_,
-            [str(name) for name in self._names(self.n_features_in_)],
+            label_texts(self._names(self.n_features_in_)),
             order=self.causal_order_,
             strengths=self.edge_probabilities_ if probable else self.edge_scores_,
             threshold=threshold,

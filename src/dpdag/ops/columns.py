@@ -87,7 +87,7 @@ def standardised(X: Any) -> Array:  # (rows, n) -> (rows, n)
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else range(values.shape[1])
+    names = list(X.columns) if hasattr(X, "columns") else range(values.shape[1])
     refuse_missing(values, names)
     refuse_degenerate(values, names)
     scaled = values / np.abs(values).max(0)
