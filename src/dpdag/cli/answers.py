@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
 from .. import datasets
 from ..experiments import listed
@@ -16,6 +15,7 @@ from ..learners import DAGLearner, ModelLearner, load
 from ..ops.labels import label_index, label_texts
 from .matching import filled, matching, whole_numbers
 from .output import new_file
+from .streams import say
 from .table import Table, gaps
 
 __all__ = ["drawn", "imputed", "load", "predicted", "write", "write_graphs"]
@@ -120,7 +120,7 @@ def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
     with new_file(out, overwrite=overwrite) as partial:
         writers[out.suffix](partial)
     left = gaps(frame)
-    typer.echo(
+    say(
         f"{frame.shape[0]} rows × {frame.shape[1]} columns in {out}"
         + (f"; still missing: {left}" if left else "")
     )
@@ -134,7 +134,7 @@ def write_graphs(learner: Any, k: int, seed: int, out: Path, *, overwrite: bool)
     with new_file(out, overwrite=overwrite) as partial:
         names = np.array(_names(learner), dtype=np.str_)
         np.savez_compressed(partial, dags=learner.sample_dags(k, seed).astype(np.int8), names=names)
-    typer.echo(f"{k} graphs in {out}")
+    say(f"{k} graphs in {out}")
 
 
 def _require_functions(learner: DAGLearner) -> None:

@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 
 from .output import new_folder
+from .streams import say
 
 if TYPE_CHECKING:
     from ..experiments import RunRecord
@@ -191,19 +192,16 @@ def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, 
     model.save(folder / "model")
     record.save(folder / "record.json")
     write_report(record, folder / "report.html")
-    (folder / "summary.json").write_text(_json(found) + "\n", encoding="utf-8")
+    facts = json.dumps(found, indent=2, ensure_ascii=False)
+    (folder / "summary.json").write_text(facts + "\n", encoding="utf-8")
 
 
 def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(_json(found))
+        say(json.dumps(found, indent=2))
         return
     from . import summary
 
     console = Console()
     summary.show(found, console=console)
     console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
-
-
-def _json(found: dict[str, Any]) -> str:
-    return json.dumps(found, indent=2, ensure_ascii=False)

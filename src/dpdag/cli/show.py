@@ -15,6 +15,7 @@ from rich.table import Table as Grid
 
 from .fit import OverwriteOption
 from .output import new_file
+from .streams import say
 
 __all__ = ["list_parts", "report"]
 
@@ -57,7 +58,7 @@ def report(
     target = run / "report.html" if out is None else out
     with new_file(target, overwrite=overwrite or out is None) as partial:
         write_report(record, partial)
-    typer.echo(str(target))
+    say(str(target))
 
 
 def list_parts(
@@ -71,10 +72,10 @@ def list_parts(
         Part.experiments: dict,
     }[part]()
     if as_json:
-        typer.echo(json.dumps(list(entries)))
+        say(json.dumps(list(entries)))
         return
     if not entries:
-        typer.echo(f"This version has no {part.value}.")
+        say(f"This version has no {part.value}.")
         return
     grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     for name, meaning in entries.items():
