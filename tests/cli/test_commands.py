@@ -186,6 +186,21 @@ def test_missing_values_are_filled_while_learning(dpdag, folder, table):
     assert "Values are missing in dose" in result.stdout
 
 
+@pytest.mark.parametrize("code", [".", "-", "?", "NA", "-999"])
+def test_a_code_for_missing_values_is_read_as_one(dpdag, folder, table, code):
+    plain = table[["age", "dose"]].mask(lambda rows: rows > rows.quantile(0.9))
+    plain.to_csv(folder / "gaps.csv", index=False, na_rep=code)
+    fit = ("fit", "gaps.csv", "--na", code, "--out", "run", *CAM, "--missing", "drop")
+    assert dpdag(folder, *fit).status == 0
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    assert summary["data"]["rows_used"] == len(plain.dropna())
+    filling = dpdag(folder, "impute", "run", "gaps.csv", "--na", code, "--out", "full.csv")
+    assert filling.status == 0
+    filled = pd.read_csv(folder / "full.csv")
+    assert not filled.isna().any(axis=None)
+    np.testing.assert_allclose(filled.where(plain.notna()), plain)
+
+
 def test_models_predict_impute_and_draw_graphs(dpdag, folder, table):
     data = table.drop(columns="site")
     data.to_parquet(folder / "data.parquet")

@@ -139,6 +139,13 @@ def test_a_path_is_no_table(learner, path) -> None:
         clone(learner).fit(path)
 
 
+def test_a_code_for_missing_values_in_a_table_is_named() -> None:
+    X = table().astype(object)
+    X.loc[3, "b"] = "?"
+    with pytest.raises(ValueError, match=r"columns \['b'\] do not .* NaN where \['\?'\] stand"):
+        clone(LEARNERS[0]).fit(X)
+
+
 @pytest.mark.parametrize("learner", [*SURE, FLOORS[0]], ids=str)
 def test_learner_commutes_with_relabelling_and_rescaling(learner) -> None:
     X = table()

@@ -74,6 +74,12 @@ SeparatorOption = Annotated[
 ]
 DecimalOption = Annotated[str, typer.Option(help="Character before the fraction of a number.")]
 EncodingOption = Annotated[str, typer.Option(help="Encoding of a text file, such as latin-1.")]
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", metavar="CODE", help="What stands for a missing value, as . or -999; repeatable."
+    ),
+]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result.")]
 
 
@@ -115,6 +121,7 @@ def fit(
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
     encoding: EncodingOption = "utf-8",
+    na: NaOption = None,
     overwrite: OverwriteOption = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print summary.json instead of text.")
@@ -129,7 +136,7 @@ def fit(
     if drop_text and one_hot:
         raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
     text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
-    reading = Reading(separator, decimal, encoding)
+    reading = Reading(separator, decimal, encoding, na or ())
     chosen = settings(set_ or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
         table = load(

@@ -12,11 +12,11 @@ import pandas as pd
 
 from .. import datasets
 from ..experiments import Origin, listed
-from ..ops.columns import numbers_rows
+from ..ops.columns import numbers_rows, stray_words
 from ..registry import suggest
 from ..seeding import numpy_generator
 
-__all__ = ["Reading", "Table", "gaps", "load", "read", "text_examples"]
+__all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
@@ -30,6 +30,7 @@ class Reading:
     separator: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    na: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,7 @@ def read(data: str, reading: Reading) -> Table:
         separator=reading.separator,
         decimal=reading.decimal,
         encoding=reading.encoding,
+        na=reading.na,
     )
     if frame.shape[1] == 1:
         raise ValueError(
@@ -169,6 +171,7 @@ def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
         reasons.append(
             f"has text in {text_examples(frame, columns)}; leave such columns out with "
             "--drop-text or turn categories into 0/1 columns with --one-hot."
+            f"{code_hint(frame[columns])}"
         )
         if frame[columns].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
@@ -248,6 +251,14 @@ def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
         shown = odd if len(odd) else values
         found.append(f"{name!r} (such as {str(shown.iloc[0])[:30]!r} in row {shown.index[0] + 1})")
     return listed(found)
+
+
+def code_hint(frame: pd.DataFrame) -> str:
+    """How to read the words among numbers as missing values; nothing where there are none."""
+    words = stray_words(frame)
+    quoted = [f"'{word}'" if shlex.quote(word) == word else shlex.quote(word) for word in words]
+    options = " ".join(f"--na {word}" for word in quoted)
+    return f" For missing values given as {listed(quoted)} add {options}." if words else ""
 
 
 def _has_comma(value: Any) -> bool:

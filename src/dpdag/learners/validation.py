@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from ..ops.columns import LEVELS, MISSING_WAY_OUT, numbers_rows
+from ..ops.columns import LEVELS, MISSING_WAY_OUT, numbers_rows, stray_words
 from ..ops.labels import Label, are_positions, label_array
 
 __all__ = [
@@ -61,9 +61,11 @@ def validated(
         gaps = _gaps(X, besides=text) if asked else []
         plain = type(error) in (TypeError, ValueError)  # dates raise pages of numpy's own
         reason = f" ({error})" if plain else ""
+        words = stray_words(pd.DataFrame(X)[text])
         raise (type(error) if plain else TypeError)(
             f"X must hold numbers; columns {text} do not{reason}: encode or drop them "
             "(dpdag.datasets.one_hot encodes categories)."
+            + (f" Put NaN where {words} stand for missing values." if words else "")
             + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
     return np.array(values, dtype=np.float64)

@@ -16,6 +16,7 @@ __all__ = [
     "refuse_degenerate",
     "refuse_missing",
     "standardised",
+    "stray_words",
 ]
 
 Array = NDArray[np.float64]
@@ -25,6 +26,7 @@ MISSING_WAY_OUT = (
     "impute first or drop the rows (DAGPosterior can learn with NaN: missing='impute')."
 )
 FITTED_WAY_OUT = "fill them first with the fitted model's impute(X), or drop the rows."
+MAX_CODES = 3  # words in a column that may each stand for a missing value
 MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 
 
@@ -57,6 +59,32 @@ def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
         raise ValueError(
             f"X holds copies, equal up to shift and scale, in columns {pairs}; keep one of each."
         )
+
+
+def stray_words(frame: Any) -> list[str]:
+    """The few words of each column that alone keep it from being numbers; often missing values.
+
+    Example:
+        >>> import pandas as pd
+        >>> stray_words(pd.DataFrame({"dose": [1, ".", "2.5", "?"], "site": list("abca")}))
+        ['.', '?']
+    """
+    found: dict[str, None] = {}
+    for name in frame:
+        texts = frame[name].dropna().astype(str).str.strip()
+        words = [text for text in texts if not _is_number(text)]
+        few = list(dict.fromkeys(words))
+        if len(words) < len(texts) and len(few) <= MAX_CODES:
+            found |= dict.fromkeys(few)
+    return list(found)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
 
 
 def numbers_rows(column: Array) -> bool:  # (rows,)
