@@ -24,6 +24,7 @@ from dpdag import (
     MaskedDAG,
     SortRegress,
     load,
+    selection,
 )
 from dpdag.learners import LEARNERS as KINDS
 from dpdag.ops.graphs import is_acyclic
@@ -137,6 +138,16 @@ def test_columns_that_number_the_rows_are_warned_of_once(learner) -> None:
 def test_a_path_is_no_table(learner, path) -> None:
     with pytest.raises(TypeError, match=r"path 'field.csv': read .* dpdag\.datasets\.read\(path\)"):
         clone(learner).fit(path)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e160, 1e-160, 1e-300])
+def test_values_beyond_arithmetic_are_refused_by_name(size) -> None:
+    X = table()
+    X["b"] *= size
+    said = r"sizes from 1e-100 to 1e\+100; got 'b' \(\de.\d*\): choose another unit"
+    for fit in (LEARNERS[0].fit, DAGPosterior(missing="impute").fit, selection.neighbours):
+        with pytest.raises(ValueError, match=said):
+            fit(X)
 
 
 def test_a_code_for_missing_values_in_a_table_is_named() -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .. import datasets
 from ..experiments import Origin, listed
-from ..ops.columns import numbers_rows, stray_words
+from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
 from ..registry import suggest
 from ..seeding import numpy_generator
 
@@ -179,6 +179,14 @@ def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
         reasons.append(
             f"misses values in {holes}; fill them while learning with --missing impute or leave "
             "such rows out with --missing drop."
+        )
+    numbers = frame.drop(columns=columns)
+    far = extreme_columns(numbers.to_numpy(float), list(numbers))
+    if far:
+        reasons.append(
+            f"has values too large or too small to compute with in {listed(far)}; choose a unit "
+            f"with sizes from {SMALLEST:g} to {LARGEST:g}, leave such columns out with --drop, or "
+            "name a number that stands for a missing value with --na."
         )
     if reasons:
         raise ValueError(f"{whole.origin.source} {' It also '.join(reasons)}")
