@@ -33,7 +33,7 @@ class Diagnostics:
         constant: Columns of one value.
         duplicates: Pairs equal up to shift and scale.
         near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
-        heavy_tailed: Columns with an excess kurtosis above 10.
+        heavy_tailed: Columns with an excess kurtosis above 10, those with few values aside.
         few_values: Columns that take at most 10 different values, constant ones aside.
         skewed: Columns without negative values, so that logarithms may help, and a skewness above
             1.5; those with heavy tails or few values aside.
@@ -114,8 +114,8 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
         return [labels[j] for j in np.flatnonzero(mask).tolist()]
 
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in values.T])
-    heavy = varies & ((z**4).mean(0) - 3 > HEAVY)
-    few = varies & (distinct <= min(FEW, len(values) // 2))
+    few = varies & (distinct <= max(2, min(FEW, len(values) // 2)))
+    heavy = varies & ~few & ((z**4).mean(0) - 3 > HEAVY)
     skewed = ~(heavy | few) & ~(values < 0).any(0) & ((z**3).mean(0) > SKEWED)
     return Diagnostics(
         rows=values.shape[0],
