@@ -164,16 +164,16 @@ def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, fold
     arguments = (folder, "fit", "data.csv", "--out", "run", *CAM, "--overwrite", "--drop-text")
     result = dpdag(*arguments)
     assert result.status == 0, result.stderr
-    assert "row no looks like an id: leave it out with --drop 'row no'." in result.stdout
-    assert "key looks like an id: leave it out with --drop key." in result.stdout
-    assert result.stdout.count("looks like an id") == 2
-    assert "ids" not in result.stderr  # said once
+    assert "row no numbers the rows: leave an id out with --drop 'row no'; a time" in result.stdout
+    assert "key numbers the rows: leave an id out with --drop key; a time" in result.stdout
+    assert result.stdout.count("numbers the rows") == 2
+    assert "number the rows" not in result.stderr  # said once
     result = dpdag(*arguments, "--drop", "row no", "--drop", "key", "--json")
     assert result.status == 0, result.stderr
     summary = json.loads(result.stdout)
     assert summary["data"]["columns_used"] == ["outcome", "age", "dose", "year"]
     assert summary["data"]["dropped"] == {"row no": "as asked", "key": "as asked", "site": "text"}
-    assert not any("looks like an id" in note for note in summary["notes"])
+    assert not any("numbers the rows" in note for note in summary["notes"])
 
 
 def test_missing_values_are_filled_while_learning(dpdag, folder, table):

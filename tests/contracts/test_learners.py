@@ -127,7 +127,7 @@ def test_columns_that_number_the_rows_are_warned_of_once(learner) -> None:
         id=np.random.default_rng(1).permutation(150), year=1990 + np.arange(150) // 2
     )
     X["day"] = pd.array(np.arange(150) + 19_000, dtype="Int64")
-    said = r"Columns \['id', 'day'\] look like ids or dates, .*: drop them unless"
+    said = r"Columns \['id', 'day'\] number the rows: drop ids, .* a time or an order may stay"
     with pytest.warns(UserWarning, match=said) as caught:
         clone(learner).fit(X)
     assert [warning.filename for warning in caught] == [__file__]

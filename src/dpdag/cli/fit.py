@@ -184,7 +184,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
         console.print(message, soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Columns .* look like ids")  # noted with the table
+        warnings.filterwarnings("ignore", "Columns .* number the rows")  # noted with the table
         model.fit(table.frame)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
 

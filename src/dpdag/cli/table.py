@@ -141,7 +141,8 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
 def _numbered(table: Table) -> Table:
     """Note columns that number the rows, in whatever order."""
     notes = [
-        f"{name} looks like an id: leave it out with --drop {shlex.quote(str(name))}."
+        f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
+        "or an order may stay, in the first of --tiers."
         for name in table.frame
         if numbers_rows(table.frame[name].to_numpy(float))
     ]

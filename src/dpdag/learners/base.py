@@ -27,7 +27,7 @@ from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .storage import save_learner
-from .validation import known_levels, validated, warn_of_ids
+from .validation import known_levels, validated, warn_of_row_numbers
 
 __all__ = ["DAGLearner", "Job", "Solution"]
 
@@ -95,7 +95,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
-        warn_of_ids(X)
+        warn_of_row_numbers(X)
         return self._fit(X)
 
     def _fit(self, X: Any) -> Self:

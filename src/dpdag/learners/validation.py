@@ -23,7 +23,7 @@ __all__ = [
     "like_input",
     "refuse_empty",
     "validated",
-    "warn_of_ids",
+    "warn_of_row_numbers",
 ]
 
 Array = NDArray[np.float64]
@@ -129,7 +129,7 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def warn_of_ids(X: Any) -> None:
+def warn_of_row_numbers(X: Any) -> None:
     """Warn the caller's caller of columns of a DataFrame that only number its rows."""
     if not isinstance(X, pd.DataFrame):
         return
@@ -141,8 +141,8 @@ def warn_of_ids(X: Any) -> None:
     ]
     if found:
         warnings.warn(
-            f"Columns {found} look like ids or dates, whole numbers in steps of one: drop them "
-            "unless they were measured.",
+            f"Columns {found} number the rows: drop ids, which cause nothing; a time or an order "
+            "may stay, in the first tier of 'knowledge'.",
             UserWarning,
             stacklevel=3,
         )
