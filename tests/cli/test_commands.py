@@ -69,6 +69,15 @@ def test_a_folder_does_not_hide_a_data_set_of_its_name(dpdag, folder):
     assert "853 rows × 11 columns" in result.stdout
 
 
+def test_rows_set_from_outside_are_noted(own_process, folder, data_folder):
+    if not (data_folder / "Sachs-interventional.npz").is_file():
+        pytest.skip(f"no Sachs-interventional.npz in {data_folder}")
+    found = {"DPDAG_DATA": str(data_folder)}
+    arguments = ("fit", "Sachs-interventional", "--out", "run", *CAM)
+    out, err = own_process(*arguments, extra=found, cwd=folder).communicate()
+    assert "Some rows have Mek, PIP2, Akt, PKA, PKC set from outside." in out, err
+
+
 def test_json_is_the_summary_and_a_seed_fixes_it(dpdag, folder):
     found = []
     for name in ("one", "two"):

@@ -97,10 +97,11 @@ def _datasets() -> dict[str, str]:
         "ER": "{n} nodes, {m} edges at random, functions from a Gaussian process",
         "SF": "{n} nodes, {m} edges with hubs, functions from a Gaussian process",
         "Sachs": "853 measurements of 11 proteins in cells, with the published network",
+        "Sachs-interventional": "7466 such rows of nine conditions; read from DPDAG_DATA",
         "SynTReN": "simulated gene expression; read from DPDAG_DATA or downloaded",
     }
     found = {}
     for name in datasets.available():
-        kind, *size = name.split("-")
+        kind, *size = [name] if name in said else name.split("-")
         found[name] = said[kind].format(**dict(zip("nm", size)))
     return found

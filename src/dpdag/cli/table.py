@@ -111,7 +111,11 @@ def read(data: str, reading: Reading) -> Table:
             raise ValueError(
                 f"{data} is neither a file nor a data set.{hint} See 'dpdag list datasets'."
             ) from None
-        return Table.of(data, known.frame, known)
+        table = Table.of(data, known.frame, known)
+        if known.mask is None:
+            return table
+        set_ = [name for name, column in known.mask_frame.items() if column.any()]
+        return table.noting(known.frame, f"Some rows have {listed(set_)} set from outside.")
     frame = datasets.read(
         file,
         text="keep",
