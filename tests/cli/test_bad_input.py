@@ -18,6 +18,7 @@ FILES = {
     "spaces.csv": "a b c\n1 2 3\n4 5 6\n",
     "text.csv": "a,b,site\n" + "".join(f"{k},{k % 3},{'xy'[k % 2]}\n" for k in range(9)),
     "commas.csv": "a;b\n1,5;2\n2,5;3\n",
+    "codes.csv": "a,b,c\n" + "".join(f"{k},{k % 3 or '.'},{k % 4 or '?'}\n" for k in range(9)),
     "gaps.csv": "a,b,c\n1,,3\n2,5,\n3,,4\n4,6,\n5,7,\n",
     "both.csv": "a,b,site,one\n1,,x,1\n2,5,,1\n3,,y,1\n4,6,x,1\n5,7,y,1\n",
     "ragged.csv": "a,b\n1,2\n3,4,5\n",
@@ -27,6 +28,7 @@ FILES = {
     "constant.csv": "a,b\n" + "".join(f"{k},1\n" for k in range(9)),
     "infinite.csv": "a,b\n1,inf\n2,3\n",
     "names.csv": "a,name\n" + "".join(f"{k},person {k}\n" for k in range(30)),
+    "huge.csv": "a,b,c\n" + "".join(f"{k},{k % 3}e300,{k % 5}e-301\n" for k in range(9)),
     "cycle.yaml": "required: [a -> b, b -> a]",
     "typo.yaml": "requried: [a -> b]",
     "sheet.xlsx": "PK",
@@ -44,6 +46,16 @@ FILES = {
         (["spaces.csv"], ["spaces.csv has one column, 'a b c'", "--separator"]),
         (["good.csv", "--separator", ";"], ["one column, 'a,b'", "--separator"]),
         (["text.csv"], ["text.csv", "'site' (such as 'x' in row 1)", "--drop-text", "--one-hot"]),
+        (
+            ["codes.csv"],
+            [
+                "'b' (such as '.' in row 1), 'c' (such as '?' in row 1)",
+                "For missing values given as '.', '?' add --na '.' --na '?'.",
+            ],
+        ),
+        (["codes.csv", "--na", "."], ["text in 'c'", "misses values in 'b' (3)", "add --na '?'."]),
+        (["codes.csv", "--na", ".", "--na", "?"], ["misses values in 'b' (3), 'c' (3);"]),
+        (["good.csv", "--na", "-999", "--na", "3"], ["misses values in 'a' (6), 'b' (1);"]),
         (["commas.csv"], ["commas.csv", "'a' (such as '1,5'", "--decimal ','"]),
         (["names.csv", "--one-hot"], ["only the column 'a'", "'name' (text with 30 categories)"]),
         (["names.csv", "--drop-text"], ["names.csv", "only the column 'a'", "'name' (text)"]),
@@ -69,6 +81,7 @@ FILES = {
         (["few.csv"], ["few.csv has 3 usable rows; at least 5"]),
         (["constant.csv"], ["constant.csv", "'b' (constant)"]),
         (["infinite.csv"], ["infinite.csv", "['b']"]),
+        (["huge.csv"], ["huge.csv", "too large", "'b' (2e+300), 'c' (4e-301)", "--drop", "--na"]),
         (["sheet.xlsx"], ["sheet.xlsx must end in .csv"]),
         (["."], [". is neither a file nor a data set"]),
         (["good.csv", "--learner", "CAMM"], ["Unknown learner 'CAMM'. Did you mean 'CAM'?"]),
@@ -162,6 +175,7 @@ def test_models_and_their_data_are_checked(dpdag, folder):
     (folder / "other.csv").write_text("a,c\n1,2\n")
     (folder / "gaps.csv").write_text("a,b\n1,\n")
     (folder / "words.csv").write_text("a,b\n1,x\n")
+    (folder / "codes.csv").write_text("a,b\n1,-\n2,3\n")
     assert dpdag(folder, "fit", "ab.csv", "--out", "run", *CAM).status == 0
     before = sorted(folder.rglob("*"))
     for arguments, words in (
@@ -169,6 +183,8 @@ def test_models_and_their_data_are_checked(dpdag, folder):
         (["predict", "run", "other.csv", "--out", "p.csv"], ["other.csv lacks the column 'b'"]),
         (["predict", "run", "gaps.csv", "--out", "p.csv"], ["gaps.csv", "'b' (1)", "dpdag impute"]),
         (["impute", "run", "words.csv", "--out", "p.csv"], ["words.csv", "'b' (such as 'x'"]),
+        (["predict", "run", "codes.csv", "--out", "p.csv"], ["'b' (such as '-'", "add --na '-'."]),
+        (["predict", "run", "codes.csv", "--na", "-", "--out", "p.csv"], ["'b' (1)", "impute"]),
         (["impute", "run", "gaps.csv", "--out", "p.xls"], ["p.xls must end in .csv"]),
         (["impute", "run", "gaps.csv", "--out", "ab.csv"], ["ab.csv exists", "--overwrite"]),
         (["sample", "run", "--out", "d.npz"], ["CAM, which has no posterior"]),

@@ -69,6 +69,15 @@ def test_a_folder_does_not_hide_a_data_set_of_its_name(dpdag, folder):
     assert "853 rows × 11 columns" in result.stdout
 
 
+def test_rows_set_from_outside_are_noted(own_process, folder, data_folder):
+    if not (data_folder / "Sachs-interventional.npz").is_file():
+        pytest.skip(f"no Sachs-interventional.npz in {data_folder}")
+    found = {"DPDAG_DATA": str(data_folder)}
+    arguments = ("fit", "Sachs-interventional", "--out", "run", *CAM)
+    out, err = own_process(*arguments, extra=found, cwd=folder).communicate()
+    assert "Some rows have Mek, PIP2, Akt, PKA, PKC set from outside." in out, err
+
+
 def test_json_is_the_summary_and_a_seed_fixes_it(dpdag, folder):
     found = []
     for name in ("one", "two"):
@@ -164,16 +173,16 @@ def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, fold
     arguments = (folder, "fit", "data.csv", "--out", "run", *CAM, "--overwrite", "--drop-text")
     result = dpdag(*arguments)
     assert result.status == 0, result.stderr
-    assert "row no looks like an id: leave it out with --drop 'row no'." in result.stdout
-    assert "key looks like an id: leave it out with --drop key." in result.stdout
-    assert result.stdout.count("looks like an id") == 2
-    assert "ids" not in result.stderr  # said once
+    assert "row no numbers the rows: leave an id out with --drop 'row no'; a time" in result.stdout
+    assert "key numbers the rows: leave an id out with --drop key; a time" in result.stdout
+    assert result.stdout.count("numbers the rows") == 2
+    assert "number the rows" not in result.stderr  # said once
     result = dpdag(*arguments, "--drop", "row no", "--drop", "key", "--json")
     assert result.status == 0, result.stderr
     summary = json.loads(result.stdout)
     assert summary["data"]["columns_used"] == ["outcome", "age", "dose", "year"]
     assert summary["data"]["dropped"] == {"row no": "as asked", "key": "as asked", "site": "text"}
-    assert not any("looks like an id" in note for note in summary["notes"])
+    assert not any("numbers the rows" in note for note in summary["notes"])
 
 
 def test_missing_values_are_filled_while_learning(dpdag, folder, table):
@@ -184,6 +193,21 @@ def test_missing_values_are_filled_while_learning(dpdag, folder, table):
     assert result.status == 0, result.stderr
     assert "300 rows × 3 columns\n" in result.stdout
     assert "Values are missing in dose" in result.stdout
+
+
+@pytest.mark.parametrize("code", [".", "-", "?", "NA", "-999"])
+def test_a_code_for_missing_values_is_read_as_one(dpdag, folder, table, code):
+    plain = table[["age", "dose"]].mask(lambda rows: rows > rows.quantile(0.9))
+    plain.to_csv(folder / "gaps.csv", index=False, na_rep=code)
+    fit = ("fit", "gaps.csv", "--na", code, "--out", "run", *CAM, "--missing", "drop")
+    assert dpdag(folder, *fit).status == 0
+    summary = json.loads((folder / "run" / "summary.json").read_text())
+    assert summary["data"]["rows_used"] == len(plain.dropna())
+    filling = dpdag(folder, "impute", "run", "gaps.csv", "--na", code, "--out", "full.csv")
+    assert filling.status == 0
+    filled = pd.read_csv(folder / "full.csv")
+    assert not filled.isna().any(axis=None)
+    np.testing.assert_allclose(filled.where(plain.notna()), plain)
 
 
 def test_models_predict_impute_and_draw_graphs(dpdag, folder, table):
@@ -324,6 +348,19 @@ def test_a_model_of_an_array_takes_columns_by_number(dpdag, folder, table):
     np.testing.assert_allclose(np.load(folder / "p.npy"), learner.predict(values))
     assert dpdag(folder, "sample", "model", "--do", "x1=0.5", "--out", "s.npy").status == 0
     assert (np.load(folder / "s.npy")[:, 1] == 0.5).all()
+
+
+def test_a_model_with_other_labels_than_text_takes_them_as_text(dpdag, folder, table):
+    numbered = table[["age", "dose"]].set_axis(["age", 1], axis=1)
+    DAGPosterior(mechanism="linear").fit(numbered).save(folder / "model")
+    numbered[[1, "age"]].to_csv(folder / "new.csv", index=False)
+    assert dpdag(folder, "predict", "model", "new.csv", "--out", "p.csv").status == 0
+    predicted = pd.read_csv(folder / "p.csv")
+    assert list(predicted) == ["age", "1"]
+    expected = load(folder / "model").predict(numbered)
+    np.testing.assert_allclose(predicted, expected)
+    assert dpdag(folder, "sample", "model", "--do", "1=0.5", "--out", "rows.csv").status == 0
+    assert (pd.read_csv(folder / "rows.csv")["1"] == 0.5).all()
 
 
 def test_a_report_is_written_again_from_the_record(dpdag, folder):

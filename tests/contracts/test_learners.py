@@ -24,6 +24,7 @@ from dpdag import (
     MaskedDAG,
     SortRegress,
     load,
+    selection,
 )
 from dpdag.learners import LEARNERS as KINDS
 from dpdag.ops.graphs import is_acyclic
@@ -126,7 +127,7 @@ def test_columns_that_number_the_rows_are_warned_of_once(learner) -> None:
         id=np.random.default_rng(1).permutation(150), year=1990 + np.arange(150) // 2
     )
     X["day"] = pd.array(np.arange(150) + 19_000, dtype="Int64")
-    said = r"Columns \['id', 'day'\] look like ids or dates, .*: drop them unless"
+    said = r"Columns \['id', 'day'\] number the rows: drop ids, .* a time or an order may stay"
     with pytest.warns(UserWarning, match=said) as caught:
         clone(learner).fit(X)
     assert [warning.filename for warning in caught] == [__file__]
@@ -137,6 +138,23 @@ def test_columns_that_number_the_rows_are_warned_of_once(learner) -> None:
 def test_a_path_is_no_table(learner, path) -> None:
     with pytest.raises(TypeError, match=r"path 'field.csv': read .* dpdag\.datasets\.read\(path\)"):
         clone(learner).fit(path)
+
+
+@pytest.mark.parametrize("size", [1e300, 1e160, 1e-160, 1e-300])
+def test_values_beyond_arithmetic_are_refused_by_name(size) -> None:
+    X = table()
+    X["b"] *= size
+    said = r"sizes from 1e-100 to 1e\+100; got 'b' \(\de.\d*\): choose another unit"
+    for fit in (LEARNERS[0].fit, DAGPosterior(missing="impute").fit, selection.neighbours):
+        with pytest.raises(ValueError, match=said):
+            fit(X)
+
+
+def test_a_code_for_missing_values_in_a_table_is_named() -> None:
+    X = table().astype(object)
+    X.loc[3, "b"] = "?"
+    with pytest.raises(ValueError, match=r"columns \['b'\] do not .* NaN where \['\?'\] stand"):
+        clone(LEARNERS[0]).fit(X)
 
 
 @pytest.mark.parametrize("learner", [*SURE, FLOORS[0]], ids=str)

@@ -72,3 +72,13 @@ def test_what_is_left_is_what_learners_accept():
 def test_of_three_copies_one_is_kept():
     a = np.arange(5.0)
     assert list(uninformative(pd.DataFrame({"a": a, "b": 2 * a, "c": -a}))) == ["b", "c"]
+
+
+def test_labels_that_are_no_text_are_kept():
+    table = pd.DataFrame({3: [1.0, 2.0, 4.0], ("a", 1): ["x", "y", "x"], "b": [1.0, 1.0, 1.0]})
+    numbers, new = one_hot(table, [("a", 1)])
+    assert list(numbers.columns) == [3, "('a', 1)=y", "b"]
+    assert new == {("a", 1): ["('a', 1)=y"]}
+    assert from_one_hot(numbers, {("a", 1): ["x", "y"]}).equals(table)
+    assert text_columns(table) == [("a", 1)]
+    assert uninformative(numbers) == {"b": "constant"}

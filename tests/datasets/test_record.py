@@ -113,6 +113,7 @@ def test_views_carry_the_names():
         ({"names": ["a", "b", "b"]}, r"\['b'\] stand there more than once"),
         ({"X": np.array([[1.0, np.nan, 3.0]])}, r"not finite in \['b'\]"),
         ({"X": np.ones(3)}, r"must be \(rows, nodes\); got shape \(3,\)"),
+        ({"conditions": [1, 2]}, r"'conditions' must be \(20,\), one per row; got shape \(2,\)"),
         ({"mask": np.ones((1, 3))}, r"'mask' must have the shape \(20, 3\) of X; got \(1, 3\)"),
     ],
 )

@@ -139,3 +139,28 @@ def test_unknown_endings_and_missing_files_are_refused(tmp_path):
         read(tmp_path / "t.xlsx")
     with pytest.raises(FileNotFoundError, match=r"t.csv does not exist or is not a file"):
         read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "npy"])
+def test_codes_of_missing_values_become_nan_when_told(tmp_path, kind):
+    frame = pd.DataFrame({"x0": [1.0, -999.0, 3.0], "x1": [-999.0, 0.5, -9.0]})
+    file = tmp_path / f"table.{kind}"
+    if kind == "parquet":
+        frame.to_parquet(file)
+    elif kind == "npy":
+        np.save(file, frame.to_numpy())
+    else:
+        frame.to_csv(file, index=False, sep="," if kind == "csv" else "\t")
+    pd.testing.assert_frame_equal(read(file), frame)
+    pd.testing.assert_frame_equal(read(file, na=["-999"]), frame.replace(-999.0, np.nan))
+
+
+def test_a_code_that_makes_a_column_text_is_named(tmp_path):
+    file = tmp_path / "codes.csv"
+    file.write_text("a;b\n1,5;?\n.;3,5\n2,5;4\n")
+    with pytest.raises(ValueError, match=r"\['\.', '\?'\] add na=\['\.', '\?'\]\.$"):
+        read(file, decimal=",")
+    found = read(file, decimal=",", na=[".", "?"])
+    np.testing.assert_array_equal(found, [[1.5, np.nan], [np.nan, 3.5], [2.5, 4.0]])
+    with pytest.raises(ValueError, match=r"'na' must be a list of codes, such as \['\.'\]"):
+        read(file, na=".")

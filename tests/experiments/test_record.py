@@ -225,6 +225,18 @@ def test_skewed_columns_are_named_with_a_way_out() -> None:
     assert diagnose(frame[["income"]] - 1).skewed == []  # such values have no logarithm
 
 
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+def test_no_logarithms_are_advised_for_few_values(share: float) -> None:
+    """However rare one of two values, or a large count, is."""
+    rng = np.random.default_rng(9)
+    ill = rng.permutation(np.arange(1000) < 1000 * share)
+    frame = pd.DataFrame({"ill": ill, "visits": rng.binomial(5, share / 2, size=1000)})
+    found = diagnose(frame)
+    assert found.few_values == ["ill", "visits"]
+    assert not any("logarithm" in note for note in found.notes)
+    assert diagnose(frame.assign(amount=np.exp(4 * ill))).few_values == ["ill", "visits", "amount"]
+
+
 @pytest.mark.parametrize("mechanism", ["gp", "additive-gp", "mlp"])
 def test_generated_columns_are_not_called_skewed(mechanism: str) -> None:
     graph = np.triu(np.random.default_rng(8).random((10, 10)) < 0.4, 1)

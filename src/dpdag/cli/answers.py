@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
 from .. import datasets
 from ..experiments import listed
 from ..learners import DAGLearner, ModelLearner, load
+from ..ops.labels import label_index, label_texts
 from .matching import filled, matching, whole_numbers
 from .output import new_file
+from .streams import say
 from .table import Table, gaps
 
 __all__ = ["drawn", "imputed", "load", "predicted", "write", "write_graphs"]
@@ -119,7 +120,7 @@ def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
     with new_file(out, overwrite=overwrite) as partial:
         writers[out.suffix](partial)
     left = gaps(frame)
-    typer.echo(
+    say(
         f"{frame.shape[0]} rows × {frame.shape[1]} columns in {out}"
         + (f"; still missing: {left}" if left else "")
     )
@@ -133,7 +134,7 @@ def write_graphs(learner: Any, k: int, seed: int, out: Path, *, overwrite: bool)
     with new_file(out, overwrite=overwrite) as partial:
         names = np.array(_names(learner), dtype=np.str_)
         np.savez_compressed(partial, dags=learner.sample_dags(k, seed).astype(np.int8), names=names)
-    typer.echo(f"{k} graphs in {out}")
+    say(f"{k} graphs in {out}")
 
 
 def _require_functions(learner: DAGLearner) -> None:
@@ -148,7 +149,8 @@ def _require_functions(learner: DAGLearner) -> None:
 def _columns(learner: DAGLearner) -> dict[str, Any]:
     """What the learner calls its columns, by name: numbers after a fit to an array."""
     if hasattr(learner, "feature_names_in_"):
-        return {str(name): name for name in learner.feature_names_in_}
+        labels = learner.feature_names_in_
+        return dict(zip(label_texts(labels), labels))
     return {f"x{k}": k for k in range(learner.n_features_in_)}
 
 
@@ -157,12 +159,14 @@ def _names(learner: DAGLearner) -> list[str]:
 
 
 def _as_fitted(own: pd.DataFrame, learner: DAGLearner) -> Any:
-    """With names, or without."""
-    return own if hasattr(learner, "feature_names_in_") else own.to_numpy()
+    """With the learner's own labels, or without."""
+    if not hasattr(learner, "feature_names_in_"):
+        return own.to_numpy()
+    return own.set_axis(label_index(learner.feature_names_in_), axis=1)
 
 
 def _frame(rows: Any, learner: DAGLearner) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=_names(learner))
+    return pd.DataFrame(np.asarray(rows), columns=_names(learner))
 
 
 def _decoded(frame: pd.DataFrame, learner: DAGLearner) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from . import STOPPED
 from .apply import impute, predict, sample
 from .fit import fit
 from .show import list_parts, report
+from .streams import say, spell_out
 
 __all__ = ["app", "main"]
 
@@ -44,7 +45,7 @@ app.command(name="list")(list_parts)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dpdag {__version__}")
+        say(f"dpdag {__version__}")
         raise typer.Exit()
 
 
@@ -66,6 +67,7 @@ def main() -> NoReturn:
 
     ``DPDAG_TRACEBACK=1`` shows where in the code an error came from.
     """
+    spell_out()
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
         signal.signal(signal.SIGINT, _interrupt)
@@ -99,13 +101,13 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
     """A warning in one line, without the place in the code."""
-    typer.echo(f"dpdag: warning: {' '.join(str(message).split())}", err=True)
+    say(f"dpdag: warning: {' '.join(str(message).split())}", err=True)
 
 
 def _leave(message: str, status: int) -> NoReturn:
     if status == INTERRUPTED and sys.stderr.isatty():
-        typer.echo(err=True)  # below the ^C
-    typer.echo(f"dpdag: {message}", err=True)
+        say(err=True)  # below the ^C
+    say(f"dpdag: {message}", err=True)
     sys.exit(status)
 
 

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from .fit import DataArgument, DecimalOption, EncodingOption, OverwriteOption, SeparatorOption
+from .fit import (
+    DataArgument,
+    DecimalOption,
+    EncodingOption,
+    NaOption,
+    OverwriteOption,
+    SeparatorOption,
+)
 
 __all__ = ["impute", "predict", "sample"]
 
@@ -70,6 +77,7 @@ def predict(
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
     encoding: EncodingOption = "utf-8",
+    na: NaOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Predict every column that was learned from, from its learned causes.
@@ -86,7 +94,7 @@ def predict(
     from . import answers
     from .table import Reading, read
 
-    table = read(data, Reading(separator, decimal, encoding))
+    table = read(data, Reading(separator, decimal, encoding, na or ()))
     answer = answers.predicted(answers.load(model), table, std=std)
     answers.write(answer, out, overwrite=overwrite)
 
@@ -98,6 +106,7 @@ def impute(
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
     encoding: EncodingOption = "utf-8",
+    na: NaOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Fill missing values from the learned causes; all else stays as it is.
@@ -111,5 +120,5 @@ def impute(
     from . import answers
     from .table import Reading, read
 
-    table = read(data, Reading(separator, decimal, encoding))
+    table = read(data, Reading(separator, decimal, encoding, na or ()))
     answers.write(answers.imputed(answers.load(model), table), out, overwrite=overwrite)

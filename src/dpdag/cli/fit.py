@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 
 from .output import new_folder
+from .streams import say
 
 if TYPE_CHECKING:
     from ..experiments import RunRecord
@@ -73,6 +74,12 @@ SeparatorOption = Annotated[
 ]
 DecimalOption = Annotated[str, typer.Option(help="Character before the fraction of a number.")]
 EncodingOption = Annotated[str, typer.Option(help="Encoding of a text file, such as latin-1.")]
+NaOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na", metavar="CODE", help="What stands for a missing value, as . or -999; repeatable."
+    ),
+]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier result.")]
 
 
@@ -114,6 +121,7 @@ def fit(
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
     encoding: EncodingOption = "utf-8",
+    na: NaOption = None,
     overwrite: OverwriteOption = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print summary.json instead of text.")
@@ -128,7 +136,7 @@ def fit(
     if drop_text and one_hot:
         raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
     text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
-    reading = Reading(separator, decimal, encoding)
+    reading = Reading(separator, decimal, encoding, na or ())
     chosen = settings(set_ or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
         table = load(
@@ -176,7 +184,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
         console.print(message, soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Columns .* look like ids")  # noted with the table
+        warnings.filterwarnings("ignore", "Columns .* number the rows")  # noted with the table
         model.fit(table.frame)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
 
@@ -191,19 +199,16 @@ def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, 
     model.save(folder / "model")
     record.save(folder / "record.json")
     write_report(record, folder / "report.html")
-    (folder / "summary.json").write_text(_json(found) + "\n", encoding="utf-8")
+    facts = json.dumps(found, indent=2, ensure_ascii=False)
+    (folder / "summary.json").write_text(facts + "\n", encoding="utf-8")
 
 
 def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(_json(found))
+        say(json.dumps(found, indent=2))
         return
     from . import summary
 
     console = Console()
     summary.show(found, console=console)
     console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
-
-
-def _json(found: dict[str, Any]) -> str:
-    return json.dumps(found, indent=2, ensure_ascii=False)

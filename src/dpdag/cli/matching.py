@@ -11,7 +11,7 @@ from .. import datasets
 from ..experiments import listed
 from ..registry import suggest
 from ..scm import Observed
-from .table import Table, text_examples
+from .table import Table, code_hint, text_examples
 
 __all__ = ["filled", "matching", "whole_numbers"]
 
@@ -46,6 +46,7 @@ def matching(
     if text:
         raise ValueError(
             f"{data} has text in {text_examples(found, text)}, where the model has numbers."
+            f"{code_hint(found[text])}"
         )
     return found
 

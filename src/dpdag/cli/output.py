@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 __all__ = ["new_file", "new_folder"]
@@ -20,33 +21,54 @@ def new_folder(target: Path, *, overwrite: bool, marker: str) -> Iterator[Path]:
         overwrite: Replace an earlier result, and nothing else.
         marker: File by which an earlier result is recognised.
     """
-    _check_folder(target, overwrite=overwrite, marker=marker)
-    partial = _beside(target)
-    partial.mkdir()
-    try:
-        yield partial
+    with _claimed(target, Path.mkdir) as own:
+        _check_folder(target, overwrite=overwrite, marker=marker)
+        yield own
+        _check_folder(target, overwrite=overwrite, marker=marker)
         target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, partial)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        _replace(target, own)
 
 
 @contextmanager
 def new_file(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """A file name to write to, which becomes ``target`` at the end and vanishes on any error."""
+    with _claimed(target, partial(Path.touch, exist_ok=False)) as own:
+        _check_file(target, overwrite=overwrite)
+        yield own
+        _check_file(target, overwrite=overwrite)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        own.replace(target)
+
+
+@contextmanager
+def _claimed(target: Path, create: Callable[[Path], None]) -> Iterator[Path]:
+    """A name beside ``target`` to be moved there, removed on any error.
+
+    Who creates it may write; so nobody else removes it, not even after it was moved.
+    """
+    own = _beside(target)
+    try:
+        create(own)
+    except FileExistsError:
+        raise ValueError(
+            f"{target} is being written by another command; wait for it or choose another --out. "
+            f"If that command was killed, remove {own}."
+        ) from None
+    try:
+        yield own
+    except BaseException:
+        if own.is_dir():
+            shutil.rmtree(own, ignore_errors=True)
+        else:
+            own.unlink(missing_ok=True)
+        raise
+
+
+def _check_file(target: Path, *, overwrite: bool) -> None:
     if target.is_dir():
         raise ValueError(f"{target} is a folder; --out must name a file.")
     if target.exists() and not overwrite:
         raise ValueError(f"{target} exists; choose another --out or add --overwrite.")
-    partial = _beside(target)
-    partial = partial.with_name(partial.name + "".join(target.suffixes))
-    try:
-        partial.touch()
-        yield partial
-        target.parent.mkdir(parents=True, exist_ok=True)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _check_folder(target: Path, *, overwrite: bool, marker: str) -> None:
@@ -67,18 +89,19 @@ def _beside(target: Path) -> Path:
         folder = folder.parent
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(f"{folder} cannot be written to; choose another --out.")
-    return folder / f".{target.name}.partial-{os.getpid()}"
+    words = target.absolute().relative_to(folder).with_suffix("").parts
+    return folder / f".{'-'.join(words)}.partial{target.suffix}"
 
 
-def _replace(target: Path, partial: Path) -> None:
-    """Move ``partial`` to ``target``; what was there is removed only after that."""
+def _replace(target: Path, own: Path) -> None:
+    """Move ``own`` to ``target``; what was there is removed only after that."""
     if not target.exists():
-        partial.rename(target)
+        own.rename(target)
         return
     old = target.with_name(f".{target.name}.old-{os.getpid()}")
     target.rename(old)
     try:
-        partial.rename(target)
+        own.rename(target)
     except BaseException:
         old.rename(target)
         raise

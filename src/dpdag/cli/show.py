@@ -15,6 +15,7 @@ from rich.table import Table as Grid
 
 from .fit import OverwriteOption
 from .output import new_file
+from .streams import say
 
 __all__ = ["list_parts", "report"]
 
@@ -57,7 +58,7 @@ def report(
     target = run / "report.html" if out is None else out
     with new_file(target, overwrite=overwrite or out is None) as partial:
         write_report(record, partial)
-    typer.echo(str(target))
+    say(str(target))
 
 
 def list_parts(
@@ -71,10 +72,10 @@ def list_parts(
         Part.experiments: dict,
     }[part]()
     if as_json:
-        typer.echo(json.dumps(list(entries)))
+        say(json.dumps(list(entries)))
         return
     if not entries:
-        typer.echo(f"This version has no {part.value}.")
+        say(f"This version has no {part.value}.")
         return
     grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     for name, meaning in entries.items():
@@ -96,10 +97,11 @@ def _datasets() -> dict[str, str]:
         "ER": "{n} nodes, {m} edges at random, functions from a Gaussian process",
         "SF": "{n} nodes, {m} edges with hubs, functions from a Gaussian process",
         "Sachs": "853 measurements of 11 proteins in cells, with the published network",
+        "Sachs-interventional": "7466 such rows of nine conditions; read from DPDAG_DATA",
         "SynTReN": "simulated gene expression; read from DPDAG_DATA or downloaded",
     }
     found = {}
     for name in datasets.available():
-        kind, *size = name.split("-")
+        kind, *size = [name] if name in said else name.split("-")
         found[name] = said[kind].format(**dict(zip("nm", size)))
     return found

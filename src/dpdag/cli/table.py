@@ -12,11 +12,11 @@ import pandas as pd
 
 from .. import datasets
 from ..experiments import Origin, listed
-from ..ops.columns import numbers_rows
+from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
 from ..registry import suggest
 from ..seeding import numpy_generator
 
-__all__ = ["Reading", "Table", "gaps", "load", "read", "text_examples"]
+__all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
 
 MAX_LEVELS = 20
 MIN_ROWS = 5
@@ -30,6 +30,7 @@ class Reading:
     separator: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+    na: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,11 @@ def read(data: str, reading: Reading) -> Table:
             raise ValueError(
                 f"{data} is neither a file nor a data set.{hint} See 'dpdag list datasets'."
             ) from None
-        return Table.of(data, known.frame, known)
+        table = Table.of(data, known.frame, known)
+        if known.mask is None:
+            return table
+        set_ = [name for name, column in known.mask_frame.items() if column.any()]
+        return table.noting(known.frame, f"Some rows have {listed(set_)} set from outside.")
     frame = datasets.read(
         file,
         text="keep",
@@ -118,6 +123,7 @@ def read(data: str, reading: Reading) -> Table:
         separator=reading.separator,
         decimal=reading.decimal,
         encoding=reading.encoding,
+        na=reading.na,
     )
     if frame.shape[1] == 1:
         raise ValueError(
@@ -139,7 +145,8 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
 def _numbered(table: Table) -> Table:
     """Note columns that number the rows, in whatever order."""
     notes = [
-        f"{name} looks like an id: leave it out with --drop {shlex.quote(str(name))}."
+        f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
+        "or an order may stay, in the first of --tiers."
         for name in table.frame
         if numbers_rows(table.frame[name].to_numpy(float))
     ]
@@ -169,6 +176,7 @@ def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
         reasons.append(
             f"has text in {text_examples(frame, columns)}; leave such columns out with "
             "--drop-text or turn categories into 0/1 columns with --one-hot."
+            f"{code_hint(frame[columns])}"
         )
         if frame[columns].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
@@ -176,6 +184,14 @@ def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
         reasons.append(
             f"misses values in {holes}; fill them while learning with --missing impute or leave "
             "such rows out with --missing drop."
+        )
+    numbers = frame.drop(columns=columns)
+    far = extreme_columns(numbers.to_numpy(float), list(numbers))
+    if far:
+        reasons.append(
+            f"has values too large or too small to compute with in {listed(far)}; choose a unit "
+            f"with sizes from {SMALLEST:g} to {LARGEST:g}, leave such columns out with --drop, or "
+            "name a number that stands for a missing value with --na."
         )
     if reasons:
         raise ValueError(f"{whole.origin.source} {' It also '.join(reasons)}")
@@ -248,6 +264,14 @@ def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
         shown = odd if len(odd) else values
         found.append(f"{name!r} (such as {str(shown.iloc[0])[:30]!r} in row {shown.index[0] + 1})")
     return listed(found)
+
+
+def code_hint(frame: pd.DataFrame) -> str:
+    """How to read the words among numbers as missing values; nothing where there are none."""
+    words = stray_words(frame)
+    quoted = [f"'{word}'" if shlex.quote(word) == word else shlex.quote(word) for word in words]
+    options = " ".join(f"--na {word}" for word in quoted)
+    return f" For missing values given as {listed(quoted)} add {options}." if words else ""
 
 
 def _has_comma(value: Any) -> bool:

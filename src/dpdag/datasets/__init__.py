@@ -18,6 +18,7 @@ from .preparation import (
 from .random_graphs import GRAPHS, barabasi_albert, bipartite, erdos_renyi, scale_free, small_world
 from .record import Dataset, Provenance, Split
 from .sachs import SACHS_GRAPHS, sachs_adjacency
+from .sachs_interventional import SACHS_CONDITIONS
 from .simulation import NONLINEARITIES, simulate
 from .tabular import read
 
@@ -30,6 +31,7 @@ __all__ = [
     "NONLINEARITIES",
     "ORIGINALS",
     "PAPER_BENCHMARKS",
+    "SACHS_CONDITIONS",
     "SACHS_GRAPHS",
     "AdditiveGP",
     "Dataset",

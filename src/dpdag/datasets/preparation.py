@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ops.columns import LEVELS
+from ..ops.labels import Label, label_index
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,14 +25,14 @@ __all__ = [
 ]
 
 
-def text_columns(frame: pd.DataFrame) -> list[str]:
+def text_columns(frame: pd.DataFrame) -> list[Any]:
     """Columns that hold no numbers."""
     import pandas as pd
 
     kinds = pd.api.types
     return [
         name
-        for name in _names(frame)
+        for name in frame.columns
         if not kinds.is_numeric_dtype(frame[name]) or kinds.is_complex_dtype(frame[name])
     ]
 
@@ -43,8 +44,8 @@ def floats(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def one_hot(
-    frame: pd.DataFrame, columns: Sequence[str]
-) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+    frame: pd.DataFrame, columns: Sequence[Label]
+) -> tuple[pd.DataFrame, dict[Label, list[str]]]:
     """Replace columns of categories by 0/1 columns, one per category but the first.
 
     The first category is what all zeros mean; it is noted in the table's ``attrs``, from where
@@ -59,10 +60,10 @@ def one_hot(
         >>> new, table["site=B"].tolist()
         ({'site': ['site=B', 'site=C']}, [0.0, 0.0, 1.0, 0.0])
     """
-    parts: dict[str, pd.Series] = {}
-    new: dict[str, list[str]] = {}
+    parts: dict[Label, pd.Series] = {}
+    new: dict[Label, list[str]] = {}
     known = dict(frame.attrs.get(LEVELS, {}))
-    for name in _names(frame):
+    for name in frame.columns:
         if name not in columns:
             parts[name] = frame[name]
             continue
@@ -71,7 +72,7 @@ def one_hot(
         new[name] = [f"{name}={level}" for level in known[name][1:]]
         for level, column in zip(known[name][1:], new[name], strict=True):
             parts[column] = encoded(values, level)
-    table = frame.iloc[:, :0].assign(**parts)
+    table = _assembled(parts, frame)
     table.attrs[LEVELS] = known
     return table, new
 
@@ -108,7 +109,7 @@ def decoded(columns: pd.DataFrame, first: str | None) -> pd.Series:
     return said.where(columns.notna().all(axis=1))
 
 
-def from_one_hot(frame: pd.DataFrame, levels: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def from_one_hot(frame: pd.DataFrame, levels: Mapping[Any, Sequence[str]]) -> pd.DataFrame:
     """Put columns of categories back in the place of their 0/1 columns.
 
     Arguments:
@@ -123,17 +124,17 @@ def from_one_hot(frame: pd.DataFrame, levels: Mapping[str, Sequence[str]]) -> pd
     """
     groups = {name: [f"{name}={level}" for level in known[1:]] for name, known in levels.items()}
     variables = {column: name for name, columns in groups.items() for column in columns}
-    parts: dict[str, pd.Series] = {}
-    for name in _names(frame):
+    parts: dict[Label, pd.Series] = {}
+    for name in frame.columns:
         variable = variables.get(name)
         if variable is None:
             parts[name] = frame[name]
         elif variable not in parts:
             parts[variable] = decoded(frame[groups[variable]], levels[variable][0])
-    return frame.iloc[:, :0].assign(**parts)
+    return _assembled(parts, frame)
 
 
-def uninformative(frame: pd.DataFrame) -> dict[str, str]:
+def uninformative(frame: pd.DataFrame) -> dict[Any, str]:
     """Columns of numbers from which nothing can be learned, and why.
 
     Example:
@@ -142,7 +143,7 @@ def uninformative(frame: pd.DataFrame) -> dict[str, str]:
         >>> uninformative(table)
         {'one': 'constant', '°F': "a copy of '°C' up to shift and scale"}
     """
-    names = _names(frame)
+    names = list(frame.columns)
     values = frame.to_numpy(np.float64)  # (rows, n)
     known = ~np.isnan(values)
     count = np.maximum(known.sum(0), 1)
@@ -165,8 +166,13 @@ def uninformative(frame: pd.DataFrame) -> dict[str, str]:
     return {name: found[name] for name in names if name in found}
 
 
-def _names(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name in frame.columns]
+def _assembled(parts: Mapping[Label, pd.Series], frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns by label, with the rows and the ``attrs`` of ``frame``."""
+    import pandas as pd
+
+    table = pd.DataFrame(dict(enumerate(parts.values())), index=frame.index)
+    table.attrs.update(frame.attrs)
+    return table.set_axis(label_index(parts), axis=1)
 
 
 def _words(values: pd.Series) -> pd.Series:

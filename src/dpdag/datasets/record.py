@@ -75,6 +75,7 @@ class Dataset:
         name: What the data set is called.
         provenance: Where it comes from.
         mask: (rows, nodes) true where a value was set by an intervention; None: observed only.
+        conditions: (rows,) the number of the experiment that a row comes from; None: of one.
 
     Example:
         >>> from dpdag import datasets
@@ -91,6 +92,7 @@ class Dataset:
     name: str
     provenance: Provenance
     mask: BoolArray | None = field(default=None)
+    conditions: IntArray | None = field(default=None)
 
     def __post_init__(self) -> None:
         X = np.array(self.X, dtype=np.float64)
@@ -108,6 +110,13 @@ class Dataset:
             if mask.shape != X.shape:
                 raise ValueError(f"'mask' must have the shape {X.shape} of X; got {mask.shape}.")
             object.__setattr__(self, "mask", mask)
+        if self.conditions is not None:
+            numbers = np.array(self.conditions, dtype=np.int64)
+            if numbers.shape != X.shape[:1]:
+                raise ValueError(
+                    f"'conditions' must be ({len(X)},), one per row; got shape {numbers.shape}."
+                )
+            object.__setattr__(self, "conditions", numbers)
 
     def __repr__(self) -> str:
         rows, nodes = self.X.shape

@@ -126,6 +126,7 @@ def simulate(
         name=name,
         provenance=Provenance(source="simulated", details=details),
         mask=None if do is None else mask,
+        conditions=None if do is None else np.arange(len(mask)) // rows,
     )
 
 

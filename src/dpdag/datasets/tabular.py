@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ops.columns import stray_words
 from .preparation import floats, text_columns
 from .record import default_names
 
@@ -30,6 +31,7 @@ def read(
     separator: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    na: Sequence[str] = (),
 ) -> pd.DataFrame:
     r"""Read a CSV, TSV, Parquet or npy file: rows are observations, columns are variables.
 
@@ -44,6 +46,7 @@ def read(
         separator: What stands between columns; found in the header when None.
         decimal: What stands before the fraction of a number.
         encoding: Of the text, such as "latin-1".
+        na: What else stands for a missing value, such as ".", "?" or "-999"; NaN then.
 
     Example:
         >>> import tempfile
@@ -58,11 +61,14 @@ def read(
     def likely(first: str) -> tuple[str, ...]:
         return (first, *SEPARATORS) if separator is None else (separator,)
 
+    if isinstance(na, str):
+        raise ValueError(f"'na' must be a list of codes, such as [{na!r}]; got {na!r}.")
+    options: dict[str, Any] = {"decimal": decimal, "encoding": encoding, "na_values": list(na)}
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
-        ".csv": partial(_text, separators=likely(","), decimal=decimal, encoding=encoding),
-        ".tsv": partial(_text, separators=likely("\t"), decimal=decimal, encoding=encoding),
-        ".parquet": _parquet,
-        ".npy": _npy,
+        ".csv": partial(_text, separators=likely(","), **options),
+        ".tsv": partial(_text, separators=likely("\t"), **options),
+        ".parquet": lambda file: _without_codes(_parquet(file), na),
+        ".npy": lambda file: _without_codes(_npy(file), na),
     }
     if text not in ("refuse", "keep"):
         raise ValueError(f"'text' must be 'refuse' or 'keep'; got {text!r}.")
@@ -74,7 +80,7 @@ def read(
     return floats(frame) if cast else frame
 
 
-def _text(file: Path, *, separators: Sequence[str], decimal: str, encoding: str) -> pd.DataFrame:
+def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: Any) -> pd.DataFrame:
     import pandas as pd
 
     options: dict[str, Any] = {
@@ -85,9 +91,7 @@ def _text(file: Path, *, separators: Sequence[str], decimal: str, encoding: str)
     try:
         names, found = _header(file, separators, options)
         _check_header(names, file)
-        frame = pd.read_csv(
-            file, sep=found, skiprows=1, low_memory=False, decimal=decimal, **options
-        )
+        frame = pd.read_csv(file, sep=found, skiprows=1, low_memory=False, **options, **reading)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{file} has no rows of data below a header.") from None
     except UnicodeError as error:
@@ -170,6 +174,12 @@ def _npy(file: Path) -> pd.DataFrame:
     return pd.DataFrame(values, columns=default_names(values.shape[1]))
 
 
+def _without_codes(frame: pd.DataFrame, na: Sequence[str]) -> pd.DataFrame:
+    """NaN for every text, and every number, that stands for a missing value."""
+    numbers = [float(code) for code in na if _is_number(code)]
+    return frame.mask(frame.isin([*na, *numbers])) if na else frame
+
+
 def _checked(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
     _check_names(names, file)
@@ -178,9 +188,11 @@ def _checked(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFr
     frame = frame.set_axis(names, axis=1)
     text = text_columns(frame)
     if text and refuse_text:
+        words = stray_words(frame[text])
         raise ValueError(
             f"{file} must hold numbers only; drop or encode the columns {text} "
             "(text='keep' reads them, datasets.one_hot encodes them)."
+            + (f" For missing values given as {words} add na={words}." if words else "")
         )
     numbers = floats(frame).drop(columns=text)
     infinite = [name for name in numbers if np.isinf(numbers[name]).any()]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import torch
 from torch import Tensor
 
 from ..ops.graphs import find_cycle, reachability
+from ..ops.labels import Label, label_texts
 from ..registry import suggest
 
 __all__ = ["Constraints", "Knowledge"]
-
-Node = int | str
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Knowledge:
         tiers: Groups of nodes in causal order: no edge from a later tier to an earlier one.
             Nodes in no tier are free.
 
-    Nodes are given by name or by index.
+    Nodes are given by name, or by index unless some of the names are whole numbers.
 
     Example:
         >>> known = Knowledge(required=[("b", "c")], tiers=[["a"], ["b", "c"]])
@@ -75,9 +75,9 @@ class Knowledge:
         ValueError: 'required' edges contradict each other: a → b → a is a cycle.
     """
 
-    forbidden: Iterable[tuple[Node, Node]] = ()
-    required: Iterable[tuple[Node, Node]] = ()
-    tiers: Sequence[Sequence[Node]] = ()
+    forbidden: Iterable[tuple[Label, Label]] = ()
+    required: Iterable[tuple[Label, Label]] = ()
+    tiers: Sequence[Sequence[Label]] = ()
 
     def __post_init__(self) -> None:
         for field in ("forbidden", "required"):
@@ -89,34 +89,34 @@ class Knowledge:
         labels = list(dict.fromkeys(self._labels()))
         _constraints(self, {label: k for k, label in enumerate(labels)}, labels)
 
-    def _labels(self) -> list[Node]:
+    def _labels(self) -> list[Label]:
         edges = [node for edge in (*self.forbidden, *self.required) for node in edge]
         return edges + [node for tier in self.tiers for node in tier]
 
-    def resolve(self, n_nodes: int, names: Sequence[str] | None = None) -> Constraints:
+    def resolve(self, n_nodes: int, names: Sequence[Label] | None = None) -> Constraints:
         """Turn names and indices into masks for ``n_nodes`` nodes called ``names``."""
         if names is not None and len(names) != n_nodes:
             raise ValueError(
                 f"'names' must have {n_nodes} entries, one per node; got {len(names)}."
             )
-        labels: list[Node] = list(names) if names is not None else list(range(n_nodes))
-        position: dict[Node, int] = {k: k for k in range(n_nodes)}
-        position |= {label: k for k, label in enumerate(labels)}
+        labels: list[Label] = list(range(n_nodes)) if names is None else list(names)
+        position: dict[Label, int] = {label: k for k, label in enumerate(labels)}
+        indexed = names is None or not any(isinstance(label, Integral) for label in labels)
+        if indexed:
+            position |= {k: k for k in range(n_nodes)}
         for node in self._labels():
-            if isinstance(node, str) and node not in position:
-                known = [str(label) for label in labels]
-                where = (
-                    f"Known: {', '.join(known[:20])}." if names is not None else "No names given."
-                )
-                raise ValueError(
-                    f"Unknown node {node!r} in 'knowledge'.{suggest(node, known)} {where}"
-                )
-            if node not in position:
+            if node in position:
+                continue
+            if indexed and isinstance(node, Integral):
                 raise ValueError(f"Node {node} in 'knowledge' must be in 0 … {n_nodes - 1}.")
+            hint = suggest(node, [label for label in labels if isinstance(label, str)])
+            known = ", ".join(label_texts(labels)[:20])
+            where = "No names given." if names is None else f"Known: {known}."
+            raise ValueError(f"Unknown node {node!r} in 'knowledge'.{hint} {where}")
         return _constraints(self, position, labels)
 
 
-def _edge(edge: object, field: str) -> tuple[Node, Node]:
+def _edge(edge: object, field: str) -> tuple[Label, Label]:
     if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
         raise ValueError(f"'{field}' must hold (source, target) pairs; got {edge!r}.")
     if pair[0] == pair[1]:
@@ -125,7 +125,7 @@ def _edge(edge: object, field: str) -> tuple[Node, Node]:
 
 
 def _constraints(
-    known: Knowledge, position: dict[Node, int], labels: Sequence[Node]
+    known: Knowledge, position: dict[Label, int], labels: Sequence[Label]
 ) -> Constraints:
     n = len(labels)
     allowed = ~torch.eye(n, dtype=torch.bool)

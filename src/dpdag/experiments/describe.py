@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..learners.base import DAGLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
+from ..ops.labels import label_index, label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .record import Curve, Origin, RunRecord
@@ -114,7 +115,7 @@ def _listed(names: list[str], total: int) -> str:
 
 def _names(learner: DAGLearner, X: Any) -> list[str]:
     if hasattr(learner, "feature_names_in_"):
-        return [str(name) for name in learner.feature_names_in_]
+        return label_texts(learner.feature_names_in_)
     if np.ndim(X) == 2 and np.shape(X)[1] == learner.n_features_in_:
         return column_names(X)
     return [f"x{k}" for k in range(learner.n_features_in_)]
@@ -182,7 +183,7 @@ def _separable(graph: NDArray[np.bool_]) -> list[list[int]]:  # (n, n)
 
 def _predict(learner: DAGLearner, rows: Array) -> Array:
     names = getattr(learner, "feature_names_in_", None)
-    table = rows if names is None else pd.DataFrame(rows, columns=names)
+    table = rows if names is None else pd.DataFrame(rows, columns=label_index(names))
     return np.asarray(learner.predict(table))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics import Sortability, sortability
+from ..ops.labels import label_texts
 
 __all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
 
@@ -32,7 +33,7 @@ class Diagnostics:
         constant: Columns of one value.
         duplicates: Pairs equal up to shift and scale.
         near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
-        heavy_tailed: Columns with an excess kurtosis above 10.
+        heavy_tailed: Columns with an excess kurtosis above 10, those with few values aside.
         few_values: Columns that take at most 10 different values, constant ones aside.
         skewed: Columns without negative values, so that logarithms may help, and a skewness above
             1.5; those with heavy tails or few values aside.
@@ -100,7 +101,7 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
-    labels = column_names(X) if names is None else [str(name) for name in names]
+    labels = column_names(X) if names is None else label_texts(names)
     missing = np.isnan(values).sum(0)
     z, constant = _standard(values)
     strength = np.triu(np.abs(z.T @ z / len(z)), k=1)
@@ -113,8 +114,8 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
         return [labels[j] for j in np.flatnonzero(mask).tolist()]
 
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in values.T])
-    heavy = varies & ((z**4).mean(0) - 3 > HEAVY)
-    few = varies & (distinct <= min(FEW, len(values) // 2))
+    few = varies & (distinct <= max(2, min(FEW, len(values) // 2)))
+    heavy = varies & ~few & ((z**4).mean(0) - 3 > HEAVY)
     skewed = ~(heavy | few) & ~(values < 0).any(0) & ((z**3).mean(0) > SKEWED)
     return Diagnostics(
         rows=values.shape[0],
@@ -133,7 +134,7 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
 def column_names(X: Any) -> list[str]:
     """The names of a DataFrame's columns, or x0, x1, … of an array."""
     if hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
+        return label_texts(X.columns)
     return [f"x{k}" for k in range(np.shape(X)[1])]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..columns import MonotoneColumns
+from ..ops.labels import label_index
 from ..scm import StructuralModel
 from .graph import LearnedGraph
 from .network import imported, to_networkx
@@ -180,7 +181,7 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
     causal = gcm.InvertibleStructuralCausalModel(to_networkx(graph))
     x = training_rows(model)
     varies = (model.scale(x) != 1).any(0).tolist()
-    rows = pd.DataFrame(units.to_original(x), columns=graph.names)
+    rows = pd.DataFrame(units.to_original(x), columns=label_index(graph.names))
     position = {name: k for k, name in enumerate(graph.names)}
     for name, k in position.items():
         parents = [position[parent] for parent in ordered(causal.graph, name)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..ops.labels import label_texts
 
 __all__ = ["Edge", "LearnedGraph"]
 
@@ -42,6 +44,10 @@ class LearnedGraph:
     adjacency: NDArray[np.int64]
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64] | None = None
+
+    def in_text(self) -> LearnedGraph:
+        """The same graph with text for names, each its own, as files need them."""
+        return replace(self, names=label_texts(self.names))
 
     def edges(self, *, learned: bool = True) -> Iterator[Edge]:
         """Edges, the most certain first; all pairs of nodes where ``learned`` is False.

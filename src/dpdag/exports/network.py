@@ -26,12 +26,12 @@ def to_networkx(graph: LearnedGraph) -> nx.DiGraph[Any]:
 
 def write_graphml(graph: LearnedGraph, path: str | Path) -> None:
     """Write GraphML, which Cytoscape, Gephi and yEd open; names become text."""
-    nx.write_graphml(_labelled(graph), Path(path), named_key_ids=True)
+    nx.write_graphml(to_networkx(graph.in_text()), Path(path), named_key_ids=True)
 
 
 def write_gml(graph: LearnedGraph, path: str | Path) -> None:
     """Write GML, which igraph and Gephi open; names become text."""
-    nx.write_gml(_labelled(graph), Path(path))
+    nx.write_gml(to_networkx(graph.in_text()), Path(path))
 
 
 def edge_table(graph: LearnedGraph, *, learned: bool = True) -> pd.DataFrame:
@@ -58,7 +58,3 @@ def imported(module: str, package: str) -> Any:
         raise ImportError(
             f"This export needs the package {package}: pip install {package} ({error})."
         ) from error
-
-
-def _labelled(graph: LearnedGraph) -> nx.DiGraph[Any]:
-    return nx.relabel_nodes(to_networkx(graph), str)

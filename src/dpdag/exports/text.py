@@ -20,6 +20,7 @@ def to_dot(graph: LearnedGraph) -> str:
           "a" -> "b" [label="0.75", penwidth="2.50", score="3", probability="0.75"];
         }
     """
+    graph = graph.in_text()
     strongest = max((edge.score for edge in graph.edges()), default=1.0)
     lines = [f"  {_quoted(name)};" for name in graph.names]
     lines += [
@@ -42,6 +43,7 @@ def to_dagitty(graph: LearnedGraph) -> str:
         "a" -> "b"
         }
     """
+    graph = graph.in_text()
     lines = [_quoted(name) for name in graph.names]
     lines += [f"{_quoted(edge.source)} -> {_quoted(edge.target)}" for edge in graph.edges()]
     return "\n".join(["dag {", *lines, "}"])
@@ -60,6 +62,6 @@ def _marks(edge: Edge, strongest: float) -> str:
     return ", ".join(f'{key}="{value}"' for key, value in marks.items())
 
 
-def _quoted(name: object) -> str:
-    text = str(name).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+def _quoted(name: str) -> str:
+    text = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
     return f'"{text}"'

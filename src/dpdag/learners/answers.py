@@ -12,6 +12,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from ..ops.labels import label_index
 from ..scm import Categories, StructuralModel
 from ..seeding import torch_generator
 from .base import Array, DAGLearner, Solution
@@ -95,7 +96,7 @@ class ModelLearner(DAGLearner):
         x = model.sample(n_samples, do=self._held(given), generator=generator)
         rows = self._settled(x, given)
         names = getattr(self, "feature_names_in_", None)
-        return rows if names is None else pd.DataFrame(rows, columns=names)
+        return rows if names is None else pd.DataFrame(rows, columns=label_index(names))
 
     def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""

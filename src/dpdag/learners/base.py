@@ -21,12 +21,13 @@ from ..columns import MonotoneColumns
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
+from ..ops.labels import label_texts
 from ..scm import Observed
 from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .storage import save_learner
-from .validation import known_levels, validated, warn_of_ids
+from .validation import known_levels, validated, warn_of_row_numbers
 
 __all__ = ["DAGLearner", "Job", "Solution"]
 
@@ -94,7 +95,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
-        warn_of_ids(X)
+        warn_of_row_numbers(X)
         return self._fit(X)
 
     def _fit(self, X: Any) -> Self:
@@ -137,7 +138,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         probable = hasattr(self, "edge_probabilities_")
         return draw_graph(
             self.adjacency_,
-            [str(name) for name in self._names(self.n_features_in_)],
+            label_texts(self._names(self.n_features_in_)),
             order=self.causal_order_,
             strengths=self.edge_probabilities_ if probable else self.edge_scores_,
             threshold=threshold,

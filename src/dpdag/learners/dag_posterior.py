@@ -20,7 +20,7 @@ from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
 from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
-from .validation import warn_of_ids
+from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
@@ -97,7 +97,7 @@ class DAGPosterior(PosteriorLearner):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the columns of ``X`` (rows, n); ``y`` is ignored."""
         self._check()
-        warn_of_ids(X)
+        warn_of_row_numbers(X)
         if self.missing == "impute":
             fit_with_missing(self, X, self._fit)
             return self

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
@@ -18,6 +17,7 @@ from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
+from ..ops.labels import label_texts
 from ..ops.named_graphs import align_graph
 from ..scm import Mechanisms, fit_linear, fit_mixed
 from .answers import ModelLearner
@@ -65,6 +65,7 @@ class GroundTruthDAG(ModelLearner):
         random_state: Seed.
 
     Example:
+        >>> import numpy as np
         >>> rng = np.random.default_rng(0)
         >>> a = rng.normal(size=500)
         >>> X = np.stack([a, a**2 + 0.1 * rng.normal(size=500)], axis=1)
@@ -123,15 +124,9 @@ def read_dag(graph: Any, names: Sequence[Any]) -> Tensor:  # -> (n, n) bool
             "'adjacency' must be given: a matrix, a networkx.DiGraph or what 'dpdag fit' wrote."
         )
     if isinstance(graph, (str, Path)):
-        graph = _from_file(Path(graph), [str(name) for name in names])
-    labels = None if list(names) == list(range(len(names))) else [str(name) for name in names]
-    values = align_graph(graph, labels, what="adjacency").values
-    if len(values) != len(names):
-        raise ValueError(
-            f"'adjacency' must be ({len(names)}, {len(names)}), as X has {len(names)} columns; "
-            f"got {values.shape}."
-        )
-    return torch.from_numpy(np.asarray(values) != 0)
+        graph = _from_file(Path(graph), label_texts(names))
+    aligned = align_graph(graph, names, what="adjacency", names_of="X")
+    return torch.from_numpy(aligned.values != 0)
 
 
 def _from_file(path: Path, names: list[str]) -> nx.DiGraph[Any]:
@@ -143,15 +138,12 @@ def _from_file(path: Path, names: list[str]) -> nx.DiGraph[Any]:
             f"'adjacency' names {path}, which is no file; give the folder that 'dpdag fit' wrote, "
             "its edges.csv or its graph.graphml."
         )
-    graph: nx.DiGraph[Any]
     if path.suffix == ".graphml":
-        graph = nx.DiGraph(nx.read_graphml(path))
-    else:
-        table = pd.read_csv(path, dtype={"source": str, "target": str})
-        if not {"source", "target"} <= set(table.columns):
-            raise ValueError(f"'adjacency': {path} must have the columns 'source' and 'target'.")
-        graph = nx.DiGraph()
-        graph.add_nodes_from(names)
-        graph.add_edges_from(zip(table["source"], table["target"]))
-    numbered = names == [str(k) for k in range(len(names))]  # columns without names
-    return nx.relabel_nodes(graph, {name: int(name) for name in graph}) if numbered else graph
+        return nx.DiGraph(nx.read_graphml(path))
+    table = pd.read_csv(path, dtype={"source": str, "target": str})
+    if not {"source", "target"} <= set(table.columns):
+        raise ValueError(f"'adjacency': {path} must have the columns 'source' and 'target'.")
+    graph: nx.DiGraph[Any] = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(zip(table["source"], table["target"]))
+    return graph

@@ -41,7 +41,7 @@ def interventions(
     held: dict[int, float] = {}
     for name, value in (do or {}).items():
         if name not in position:
-            held |= _category(name, str(value), names, groups, (levels or {}).get(name, ()))
+            held |= _category(name, str(value), names, groups, (levels or {}).get(str(name), ()))
             continue
         if not isinstance(value, Real) or not math.isfinite(value):
             raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
@@ -64,7 +64,7 @@ def _category(
 ) -> dict[int, float]:
     """The 0/1 columns of a variable under ``do={name: value}``."""
     variables = {k: str(names[k]).rpartition("=")[0] for group in groups for k in group}
-    own = [k for k, variable in variables.items() if variable == name]
+    own = [k for k, variable in variables.items() if variable == str(name)]
     if not own:
         known = [*map(str, names), *variables.values()]
         raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")

@@ -22,6 +22,7 @@ from ..distributions import PERMUTATIONS, Constraints, DAGDistribution, DAGMixtu
 from ..distributions.edges import EdgeDistribution
 from ..evidence.splines import SplineBasis
 from ..mechanisms import FrozenMLP
+from ..ops.labels import label_array
 from ..scm import (
     AdditiveMechanisms,
     Categories,
@@ -140,7 +141,7 @@ def _pack(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
         return value.item()
     if isinstance(value, (Tensor, np.ndarray)):
         if isinstance(value, np.ndarray) and value.dtype == object:
-            return {"names": value.tolist()}
+            return {"names": _pack(value.tolist(), name, tensors)["list"]}
         tensor = value.detach().cpu() if isinstance(value, Tensor) else torch.tensor(value)
         tensors[name] = tensor.clone()
         return {"tensor" if isinstance(value, Tensor) else "array": name}
@@ -176,7 +177,7 @@ def _unpack(value: Any, tensors: dict[str, Tensor]) -> Any:
         items = [_unpack(v, tensors) for v in inner]
         return items if kind == "list" else tuple(items)
     if kind == "names":
-        return np.array(inner, dtype=object)
+        return label_array(_unpack(label, tensors) for label in inner)
     if kind == "frame":
         return pd.DataFrame({k: _unpack(v, tensors) for k, v in inner.items()})
     if kind == "mixture":

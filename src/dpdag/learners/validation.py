@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from ..ops.columns import LEVELS, MISSING_WAY_OUT, numbers_rows
+from ..ops.columns import LEVELS, MISSING_WAY_OUT, numbers_rows, stray_words
+from ..ops.labels import Label, are_positions, label_array
 
 __all__ = [
     "Rows",
@@ -22,7 +23,7 @@ __all__ = [
     "like_input",
     "refuse_empty",
     "validated",
-    "warn_of_ids",
+    "warn_of_row_numbers",
 ]
 
 Array = NDArray[np.float64]
@@ -38,12 +39,12 @@ def validated(
             f"X must be a DataFrame or an array; got the path {str(X)!r}: read the file first, "
             "with dpdag.datasets.read(path) or pandas."
         )
-    names = list(X.columns) if isinstance(X, pd.DataFrame) else []
+    names = column_labels(X) or []
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"X has the columns {twice} more than once; rename or drop them.")
     try:
-        values = validate_data(
+        values = _numbers(
             estimator,
             X,
             reset=reset,
@@ -60,12 +61,51 @@ def validated(
         gaps = _gaps(X, besides=text) if asked else []
         plain = type(error) in (TypeError, ValueError)  # dates raise pages of numpy's own
         reason = f" ({error})" if plain else ""
+        words = stray_words(pd.DataFrame(X)[text])
         raise (type(error) if plain else TypeError)(
             f"X must hold numbers; columns {text} do not{reason}: encode or drop them "
             "(dpdag.datasets.one_hot encodes categories)."
+            + (f" Put NaN where {words} stand for missing values." if words else "")
             + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
     return np.array(values, dtype=np.float64)
+
+
+def column_labels(X: Any) -> list[Label] | None:
+    """What a DataFrame calls its columns; None for arrays, and where pandas only counts them."""
+    if not isinstance(X, pd.DataFrame) or are_positions(list(X.columns)):
+        return None
+    return list(X.columns)
+
+
+def _numbers(estimator: BaseEstimator, X: Any, *, reset: bool, **rules: Any) -> Array:
+    """What scikit-learn checks, and what it does not of labels that are not all text."""
+    labels = column_labels(X)
+    fitted = None if reset else getattr(estimator, "feature_names_in_", None)
+    if labels is None or _all_text([*labels, *(() if fitted is None else fitted)]):
+        values: Array = validate_data(estimator, X, reset=reset, **rules)
+        return values
+    bare = X.set_axis(range(len(labels)), axis=1)
+    if fitted is None:
+        if not reset:
+            kind = type(estimator).__name__
+            warnings.warn(
+                f"X has feature names, but {kind} was fitted without feature names", stacklevel=4
+            )
+        values = validate_data(estimator, bare, reset=reset, **rules)
+        if reset:
+            estimator.feature_names_in_ = label_array(labels)
+        return values
+    if labels != list(fitted):
+        raise ValueError(
+            "The feature names should match those that were passed during fit, in their order: "
+            f"{list(fitted)[:20]}; got {labels[:20]}."
+        )
+    return np.asarray(check_array(bare, **rules))
+
+
+def _all_text(labels: Sequence[Label]) -> bool:
+    return all(isinstance(label, str) for label in labels)
 
 
 def _text_columns(X: Any) -> list[Any]:
@@ -89,7 +129,7 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def warn_of_ids(X: Any) -> None:
+def warn_of_row_numbers(X: Any) -> None:
     """Warn the caller's caller of columns of a DataFrame that only number its rows."""
     if not isinstance(X, pd.DataFrame):
         return
@@ -101,8 +141,8 @@ def warn_of_ids(X: Any) -> None:
     ]
     if found:
         warnings.warn(
-            f"Columns {found} look like ids or dates, whole numbers in steps of one: drop them "
-            "unless they were measured.",
+            f"Columns {found} number the rows: drop ids, which cause nothing; a time or an order "
+            "may stay, in the first tier of 'knowledge'.",
             UserWarning,
             stacklevel=3,
         )
@@ -117,10 +157,10 @@ def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) 
 
 def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
     """The columns that were fitted, in their order, of a DataFrame that has them all."""
-    names = list(getattr(estimator, "feature_names_in_", ()))
-    if not names or not isinstance(X, pd.DataFrame) or not set(names) <= set(X.columns):
+    if not isinstance(X, pd.DataFrame):
         return X
-    return X[names]
+    names = list(getattr(estimator, "feature_names_in_", range(estimator.n_features_in_)))
+    return X[names] if set(names) <= set(X.columns) else X
 
 
 def known_levels(X: Any) -> dict[str, list[str]]:
@@ -129,10 +169,10 @@ def known_levels(X: Any) -> dict[str, list[str]]:
         return {}
     names = list(X.columns)
     return {
-        variable: [str(level) for level in levels]
+        str(variable): [str(level) for level in levels]
         for variable, levels in X.attrs.get(LEVELS, {}).items()
         if {f"{variable}={level}" for level in levels[1:]}
-        == {name for name in names if str(name).rpartition("=")[0] == variable}
+        == {name for name in names if str(name).rpartition("=")[0] == str(variable)}
     }
 
 

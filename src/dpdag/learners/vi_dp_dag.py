@@ -22,7 +22,7 @@ from .checks import Range, check_choice, check_ranges
 from .graph_posterior import PosteriorLearner
 from .networks import Networks, take_replicas
 from .settings import design_of, hypers_of, start_orders
-from .validation import warn_of_ids
+from .validation import warn_of_row_numbers
 from .variational import Replicas, fit_replicas, posterior
 
 __all__ = ["VIDPDAG"]
@@ -168,7 +168,7 @@ class VIDPDAG(PosteriorLearner):
             resume_from: A checkpoint folder to continue from.
         """
         self._check()
-        warn_of_ids(X)
+        warn_of_row_numbers(X)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
             return self._fit(X)

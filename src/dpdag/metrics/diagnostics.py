@@ -125,9 +125,7 @@ def _verdict(value: float, of: str) -> str:
 
 def _columns(X: Any, truth: Any, names: Names) -> tuple[FloatArray, NDArray[np.int64]]:
     if hasattr(X, "columns"):
-        labels = [str(column) for column in X.columns]
-        names = None if labels == [str(k) for k in range(len(labels))] else labels
-        X = X.to_numpy()
+        names, X = list(X.columns), X.to_numpy()
     if isinstance(X, torch.Tensor):
         X = X.detach().cpu().numpy()
     values = np.asarray(X, dtype=np.float64)

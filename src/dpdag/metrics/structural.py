@@ -12,6 +12,7 @@ from ..ops.named_graphs import (
     Names,
     align_graph,
     graph_pair,
+    places,
     read_graph,
     read_graphs,
     scores_and_truth,
@@ -218,7 +219,7 @@ def order_divergence(order: Sequence[Any], truth: Any, *, names: Names = None) -
     .. math:: \textstyle\sum_{ij} A^*_{ij} [\operatorname{rank}(i) > \operatorname{rank}(j)]
 
     Arguments:
-        order: All nodes, causes first, by index or by name.
+        order: All nodes, causes first, by name, or by index where that is no name.
         truth: True DAG.
         names: Names of the nodes where the truth is a bare matrix.
 
@@ -231,19 +232,15 @@ def order_divergence(order: Sequence[Any], truth: Any, *, names: Names = None) -
         1
     """
     true = align_graph(truth, names, what="truth")
-    position = {label: k for k, label in enumerate(true.names or [])}
-    nodes = [position.get(str(node), node) for node in order]
+    given, n = list(order), len(true.values)
+    nodes = places(given, true.labels)
     # The numbers of a graph's nodes mean nothing where the graph has names only.
-    by_index = true.ordered or set(map(str, order)) <= position.keys()
-    n = len(true.values)
-    if (
-        not by_index
-        or any(isinstance(node, str) for node in nodes)
-        or sorted(map(int, nodes)) != list(range(n))
-    ):
+    if nodes is None and true.ordered:
+        nodes = places(given, list(range(n)))
+    if nodes is None or len(nodes) != n:
         raise ValueError(
             f"'order' must hold each of the {n} nodes of 'truth' once, by index or name; "
-            f"got {list(order)[:20]}."
+            f"got {given[:20]}."
         )
     rank = np.argsort(np.asarray(nodes, dtype=int))
     return int((true.values * (rank[:, None] > rank)).sum())

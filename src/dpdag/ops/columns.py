@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 
 __all__ = [
     "FITTED_WAY_OUT",
+    "LARGEST",
     "LEVELS",
     "MISSING_WAY_OUT",
+    "SMALLEST",
+    "extreme_columns",
     "numbers_rows",
     "refuse_degenerate",
     "refuse_missing",
     "standardised",
+    "stray_words",
 ]
 
 Array = NDArray[np.float64]
@@ -25,6 +29,8 @@ MISSING_WAY_OUT = (
     "impute first or drop the rows (DAGPosterior can learn with NaN: missing='impute')."
 )
 FITTED_WAY_OUT = "fill them first with the fitted model's impute(X), or drop the rows."
+MAX_CODES = 3  # words in a column that may each stand for a missing value
+SMALLEST, LARGEST = 1e-100, 1e100  # sizes of columns, so that sums of squares are exact
 MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 
 
@@ -42,8 +48,26 @@ def refuse_missing(
             raise ValueError(f"X contains {what} in columns {columns}; {hint}")
 
 
+def extreme_columns(values: Array, names: Sequence[Any]) -> list[str]:  # (rows, n)
+    """Columns, with their size, whose squares are infinite or zero in floating point.
+
+    Example:
+        >>> extreme_columns(np.array([[1.0, 0.0, np.nan], [2.0, 3e300, 4e-300]]), ["a", "b", "c"])
+        ["'b' (3e+300)", "'c' (4e-300)"]
+    """
+    size = np.abs(np.nan_to_num(values)).max(0)  # (n,)
+    far = (size > LARGEST) | ((size > 0) & (size < SMALLEST))
+    return [f"{names[j]!r} ({size[j]:.0e})" for j in np.flatnonzero(far).tolist()]
+
+
 def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
-    """Raise where a column is constant, or a copy of another up to shift and scale."""
+    """Raise where a column is extreme, constant, or a copy of another up to shift and scale."""
+    far = extreme_columns(values, names)
+    if far:
+        raise ValueError(
+            f"X must have values of sizes from {SMALLEST:g} to {LARGEST:g}; got {', '.join(far)}: "
+            "choose another unit, or put NaN where a number stands for a missing value."
+        )
     scaled = values / np.maximum(np.abs(values).max(0), np.finfo(float).tiny)
     spread = scaled.std(0)
     constant = np.flatnonzero(spread < 1e-13)
@@ -57,6 +81,32 @@ def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
         raise ValueError(
             f"X holds copies, equal up to shift and scale, in columns {pairs}; keep one of each."
         )
+
+
+def stray_words(frame: Any) -> list[str]:
+    """The few words of each column that alone keep it from being numbers; often missing values.
+
+    Example:
+        >>> import pandas as pd
+        >>> stray_words(pd.DataFrame({"dose": [1, ".", "2.5", "?"], "site": list("abca")}))
+        ['.', '?']
+    """
+    found: dict[str, None] = {}
+    for name in frame:
+        texts = frame[name].dropna().astype(str).str.strip()
+        words = [text for text in texts if not _is_number(text)]
+        few = list(dict.fromkeys(words))
+        if len(words) < len(texts) and len(few) <= MAX_CODES:
+            found |= dict.fromkeys(few)
+    return list(found)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", ".", 1))
+    except ValueError:
+        return False
+    return True
 
 
 def numbers_rows(column: Array) -> bool:  # (rows,)
@@ -87,7 +137,7 @@ def standardised(X: Any) -> Array:  # (rows, n) -> (rows, n)
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else range(values.shape[1])
+    names = list(X.columns) if hasattr(X, "columns") else range(values.shape[1])
     refuse_missing(values, names)
     refuse_degenerate(values, names)
     scaled = values / np.abs(values).max(0)

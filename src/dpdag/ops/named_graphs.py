@@ -11,18 +11,20 @@ import torch
 from numpy.typing import NDArray
 
 from .graphs import find_cycle
+from .labels import Label, are_positions, label_texts
 
 __all__ = [
     "Names",
     "align_graph",
     "graph_pair",
+    "places",
     "read_graph",
     "read_graphs",
     "read_scores",
     "scores_and_truth",
 ]
 
-Names = Sequence[str] | None
+Names = Sequence[Label] | None
 
 
 @dataclass(frozen=True)
@@ -31,15 +33,25 @@ class Matrix:
 
     Attributes:
         values: The entries.
-        names: Names of the nodes; None where nodes are known by position only.
+        names: Labels of the nodes; None for a bare matrix.
         ordered: Whether the order of the nodes was given (a table) or is arbitrary (a graph).
         what: The argument it came as, for errors.
     """
 
     values: NDArray[Any]
-    names: list[str] | None
+    names: list[Label] | None
     ordered: bool
     what: str
+
+    @property
+    def labels(self) -> list[Label]:
+        """Names of the nodes, or their positions."""
+        return list(range(len(self.values))) if self.names is None else self.names
+
+    @property
+    def nameless(self) -> bool:
+        """Whether nodes are known by position only, which files turn into text."""
+        return are_positions(self.labels) or self.labels == label_texts(range(len(self.labels)))
 
 
 def graph_pair(
@@ -82,13 +94,12 @@ def read_graphs(samples: Any, like: Matrix, names: Names) -> NDArray[np.int64]:
     return stack.reshape(-1, n * n)[:, order].reshape(-1, n, n).astype(np.int64)
 
 
-def align_graph(graph: Any, names: Names, *, what: str) -> Matrix:
-    """An acyclic 0/1 matrix, in the order of ``names`` where they are given."""
+def align_graph(graph: Any, names: Names, *, what: str, names_of: str = "names") -> Matrix:
+    """An acyclic 0/1 matrix, in the order of ``names`` where they are given, as ``names_of``."""
     found = read_graph(graph, what, acyclic=True)
     if names is None:
         return found
-    order = [str(name) for name in names]
-    frame = Matrix(np.zeros((len(order), len(order))), order, True, "names")
+    frame = Matrix(np.zeros((len(names), len(names))), list(names), True, names_of)
     return replace(_aligned(frame, found, names)[1], ordered=True)
 
 
@@ -106,7 +117,7 @@ def read_graph(graph: Any, what: str, *, acyclic: bool) -> Matrix:
             f"'{what}' must be a 0/1 adjacency matrix; it holds {other:g}. Threshold scores first."
         )
     edges = matrix.values.astype(np.int64)
-    label = matrix.names or [str(node) for node in range(len(edges))]
+    label = label_texts(matrix.labels)
     loops = np.flatnonzero(edges.diagonal())
     if loops.size:
         raise ValueError(f"'{what}' must have no self-loops; it has one at {label[loops[0]]}.")
@@ -142,16 +153,16 @@ def _from_torch(values: torch.Tensor) -> NDArray[Any]:
     return (values.double() if values.is_floating_point() else values).numpy()  # bfloat16 too
 
 
-def _frame_names(frame: Any, what: str) -> list[str] | None:
-    columns, index = [str(c) for c in frame.columns], [str(i) for i in frame.index]
-    if columns != index:
+def _frame_names(frame: Any, what: str) -> list[Label]:
+    columns, index = list(frame.columns), list(frame.index)
+    if columns != index and label_texts(columns) != label_texts(index):
         raise ValueError(
             f"'{what}' must have the same names in rows and columns, in the same order; "
             f"got rows {index[:5]} and columns {columns[:5]}."
         )
-    if len(set(columns)) < len(columns):
+    if len(set(index)) < len(index):
         raise ValueError(f"'{what}' must name every node differently; some names stand twice.")
-    return None if columns == [str(k) for k in range(len(columns))] else columns
+    return index  # files keep numbers there, where they turn those of columns into text
 
 
 def _from_networkx(graph: Any, what: str, *, weighted: bool) -> Matrix:
@@ -165,8 +176,7 @@ def _from_networkx(graph: Any, what: str, *, weighted: bool) -> Matrix:
     for source, target, data in graph.edges(data=True):
         weight = data.get("score", data.get("weight", 1.0)) if weighted else 1.0
         values[position[source], position[target]] = weight
-    names = None if numbered else [str(node) for node in nodes]
-    return Matrix(values, names, numbered, what)
+    return Matrix(values, nodes, numbered, what)
 
 
 def _aligned(first: Matrix, second: Matrix, names: Names) -> tuple[Matrix, Matrix]:
@@ -176,30 +186,39 @@ def _aligned(first: Matrix, second: Matrix, names: Names) -> tuple[Matrix, Matri
     if sizes[0] != sizes[1]:
         raise ValueError(f"{both} must have the same nodes; got {sizes[0]} and {sizes[1]} nodes.")
     first, second = _named(first, names), _named(second, names)
-    if first.names is None or second.names is None:
-        if not (first.ordered and second.ordered):
-            raise ValueError(
-                f"{both} cannot be aligned: one is a graph with names and the other has none; "
-                "pass names=[…] in the order of the matrix."
-            )
-        return first, second
-    if set(first.names) != set(second.names):
-        only = sorted(set(first.names) ^ set(second.names))
+    order = places(first.labels, second.labels)
+    if order is not None:
+        values = second.values[np.ix_(order, order)]
+        return first, replace(second, values=values, names=first.names)
+    if not (first.nameless or second.nameless):
+        only = sorted(set(label_texts(first.labels)) ^ set(label_texts(second.labels)))
         raise ValueError(
             f"{both} must have the same nodes; only one of them has {', '.join(only[:10])}."
         )
-    position = {name: k for k, name in enumerate(second.names)}
-    order = [position[name] for name in first.names]
-    return first, replace(second, values=second.values[np.ix_(order, order)], names=first.names)
+    if not (first.ordered and second.ordered):
+        raise ValueError(
+            f"{both} cannot be aligned: one is a graph with names and the other has none; "
+            "pass names=[…] in the order of the matrix."
+        )
+    return first, second
+
+
+def places(wanted: list[Label], given: list[Label]) -> list[int] | None:
+    """Where each label stands among the given ones, as it is or as text; None without a match."""
+    for wanted_, given_ in ((wanted, given), (label_texts(wanted), label_texts(given))):
+        position = {label: k for k, label in enumerate(given_)}
+        if position.keys() == set(wanted_):
+            return [position[label] for label in wanted_]
+    return None
 
 
 def _named(matrix: Matrix, names: Names) -> Matrix:
     """Lend ``names`` to a matrix that has none."""
-    if names is None or matrix.names is not None:
+    if names is None or not matrix.nameless:
         return matrix
-    labels = [str(name) for name in names]
-    if len(labels) != matrix.values.shape[0] or len(set(labels)) < len(labels):
-        raise ValueError(
-            f"'names' must be {matrix.values.shape[0]} different names; got {labels[:10]}."
-        )
+    labels, n = list(names), len(matrix.values)
+    if len(labels) != n or len(set(labels)) < n:
+        raise ValueError(f"'names' must be {n} different names; got {labels[:10]}.")
+    if matrix.names is not None and set(matrix.names) == set(labels):
+        return matrix
     return replace(matrix, names=labels)
