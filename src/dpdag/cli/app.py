@@ -19,6 +19,7 @@ from .. import __version__
 from . import STOPPED
 from .apply import impute, predict, sample
 from .fit import fit
+from .reproduce import ListsCommand, reproduce
 from .show import list_parts, report
 
 __all__ = ["app", "main"]
@@ -38,6 +39,7 @@ app.command()(fit)
 app.command()(sample)
 app.command()(predict)
 app.command()(impute)
+app.command(cls=ListsCommand)(reproduce)
 app.command()(report)
 app.command(name="list")(list_parts)
 
