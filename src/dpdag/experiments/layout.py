@@ -74,4 +74,5 @@ def _view(kind: str, **facts: Any) -> Table | Figure:
     if kind == "figure":
         return Figure(**facts)
     metrics = tuple(Metric(**metric) for metric in facts.pop("metrics"))
-    return Table(metrics, **{**facts, "unranked": tuple(facts["unranked"])})
+    names = {name: tuple(facts[name]) for name in ("paper", "unranked")}
+    return Table(metrics, **{**facts, **names})

@@ -33,13 +33,13 @@ class Table:
         columns: "metrics" makes a table of every data set, with a row for each method; "methods" a
             table of every metric, with a row for each data set; "all" a single table with a row
             for each data set and method.
-        paper: Which of the paper's tables stands beside; "" for none.
+        paper: Which of the paper's tables stand beside.
         unranked: Methods that cannot be best, such as one that knows the truth.
     """
 
     metrics: tuple[Metric, ...]
     columns: str = "metrics"
-    paper: str = ""
+    paper: tuple[str, ...] = ()
     unranked: tuple[str, ...] = ()
 
 

@@ -138,7 +138,7 @@ def _entry(
     values = metric.scale * np.array(
         [one.values[metric.name] for one in own if metric.name in one.values]
     )
-    known = paper_tables().get(table.paper, {}).get(data, {}).get(method, {}).get(metric.name)
+    known = _of_the_paper(table.paper, data, method, metric.name)
     start = f"{method} × {data}["
     return Entry(
         mean=float(values.mean()) if values.size else None,
@@ -148,6 +148,14 @@ def _entry(
         done=values.size,
         planned=sum(text.startswith(start) for text in layout.cells),
     )
+
+
+def _of_the_paper(tables: Sequence[str], data: str, method: str, metric: str) -> Any:
+    for name in tables:
+        found = paper_tables()[name].get(data, {}).get(method, {}).get(metric)
+        if found is not None:
+            return found
+    return None
 
 
 def _ranks(entries: Sequence[Entry], metric: Metric) -> list[int]:

@@ -18,7 +18,7 @@ __all__ = ["AUCS", "DIFFERENTIABLE", "FITTED", "GT_DAG", "PREDICTING", "PROCESSE
 
 # A tenth of the rows is held out by the experiment, a ninth of the rest by the learner: 80/10/10.
 SPLIT = {"validation_fraction": 1 / 9}
-PROCESSING = {"pns": "trees", "prune": True}
+PROCESSING = {"pns": "additive", "prune": True}
 
 DAG_GNN = Method("DAG-GNN", DAGGNN, SPLIT)
 DAG_NF = Method("DAG-NF", DAGNF, SPLIT)
@@ -30,7 +30,7 @@ GT_DAG = Method("GT-DAG*", GroundTruthDAG, SPLIT)
 DIFFERENTIABLE = (DAG_GNN, DAG_NF, GRAN_DAG, MASKED_DAG, VI_DP_DAG)
 PREDICTING = (GRAN_DAG, MASKED_DAG, VI_DP_DAG)
 PROCESSED = (
-    Method("CAM*", CAM, {"pns": "additive", "prune": True}),
+    Method("CAM*", CAM, PROCESSING),
     Method("GraN-DAG*", GraNDAG, {**SPLIT, **PROCESSING}),
     Method("Masked-DAG*", MaskedDAG, {**SPLIT, **PROCESSING}),
     Method("VI-DP-DAG*", VIDPDAG.paper, {**SPLIT, **PROCESSING}),

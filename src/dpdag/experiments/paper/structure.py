@@ -12,7 +12,7 @@ listed_experiment(
         sources=PAPER_SOURCES,
         methods=DIFFERENTIABLE,
         measures=FITTED,
-        views=(Table(AUCS, paper="structure"),),
+        views=(Table(AUCS, paper=("structure",)),),
         held_out=True,
     )
 )
