@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,7 +63,11 @@ class OnRay:
     def _local(self) -> dict[str, Any]:
         if self.address is not None:
             return {}
-        return {"num_cpus": max(1, round(self.jobs * self.cpus)), "include_dashboard": False}
+        return {
+            "num_cpus": max(1, round(self.jobs * self.cpus)),
+            "include_dashboard": False,
+            "runtime_env": {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}},
+        }
 
 
 def _ray() -> Any:
