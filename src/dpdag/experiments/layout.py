@@ -73,6 +73,8 @@ def _revived(facts: dict[str, Any]) -> Layout:
 def _view(kind: str, **facts: Any) -> Table | Figure:
     if kind == "figure":
         return Figure(**facts)
-    metrics = tuple(Metric(**metric) for metric in facts.pop("metrics"))
+    metrics = tuple(
+        Metric(**{**metric, "gap": tuple(metric["gap"])}) for metric in facts.pop("metrics")
+    )
     names = {name: tuple(facts[name]) for name in ("paper", "unranked")}
     return Table(metrics, **{**facts, **names})

@@ -55,10 +55,12 @@ class Fitted:
 
     @property
     def shares(self) -> Array:  # (n, n)
-        """The scores in [0, 1]: as they are where they lie there, else as shares of the largest."""
+        """Scores in [0, 1]: as they are, or probabilities, or else shares of the largest."""
         scores = self.scores
-        largest = scores.max()
-        return scores / largest if largest > 1 else scores
+        if scores.max() <= 1:
+            return scores
+        likely = getattr(self.learner, "edge_probabilities_", None)
+        return scores / scores.max() if likely is None else np.asarray(likely)
 
 
 Measure = Callable[[Fitted], Values]

@@ -16,12 +16,15 @@ class Metric:
         scale: Factor, such as 100 for percent.
         digits: Behind the point.
         better: "higher", "lower", or "" where no value is better than another.
+        gap: Instead of a stored value, the mean distance of two stored lists, bin by bin: their
+            names and that of the counts in the bins, which are pooled over all fits.
     """
 
     name: str
     scale: float = 1.0
     digits: int = 1
     better: str = "higher"
+    gap: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,13 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..experiments import Layout, Metric, Outcome, Table
 
 __all__ = ["Entry", "Grid", "best_counts", "grids", "of_layout", "paper_tables"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -135,9 +138,9 @@ def _entry(
     metric: Metric,
 ) -> Entry:
     own = [one for one in outcomes if (one.dataset, one.method) == (data, method)]
-    values = metric.scale * np.array(
-        [one.values[metric.name] for one in own if metric.name in one.values]
-    )
+    needed = metric.gap or (metric.name,)
+    own = [one for one in own if one.values.keys() >= {*needed}]
+    values = metric.scale * (_gap(own, metric.gap) if metric.gap else _column(own, metric.name))
     known = _of_the_paper(table.paper, data, method, metric.name)
     start = f"{method} × {data}["
     return Entry(
@@ -145,9 +148,21 @@ def _entry(
         error=float(values.std(ddof=1) / len(values) ** 0.5) if values.size > 1 else None,
         paper=tuple(known) if isinstance(known, list) else known,
         digits=metric.digits,
-        done=values.size,
+        done=len(own),
         planned=sum(text.startswith(start) for text in layout.cells),
     )
+
+
+def _column(outcomes: Sequence[Outcome], name: str) -> Array:  # (k,) or (k, bins)
+    return np.array([one.values[name] for one in outcomes], dtype=np.float64)
+
+
+def _gap(outcomes: Sequence[Outcome], names: Sequence[str]) -> Array:  # -> (1,) or (0,)
+    """Mean distance of two lists over bins that are pooled over all fits."""
+    if not outcomes:
+        return np.zeros(0)
+    one, other, counts = (_column(outcomes, name) for name in names)
+    return np.abs((counts * (one - other)).sum(0)).sum(keepdims=True) / counts.sum()
 
 
 def _of_the_paper(tables: Sequence[str], data: str, method: str, metric: str) -> Any:
