@@ -78,7 +78,7 @@ Two data sets.
 |---|---|---|
 | VI-DP-DAG | 25.0 (23.0 ± 0.8) 1/2 | 12 1/2 |
 
-Best of 4 scores: VI-DP-DAG 1, CAM 2.
+Best of 2 scores: VI-DP-DAG 1; CAM 2.
 
 1 cells failed, such as VI-DP-DAG × Sachs[1] × seed 0: ValueError: no idea
 """

@@ -34,20 +34,32 @@ def chosen_experiments(words: Sequence[str]) -> list[Experiment]:
 
 
 def narrowed(
-    experiment: Experiment,
+    experiments: Sequence[Experiment],
     *,
     learners: Sequence[str] = (),
     data: Sequence[str] = (),
     truth: Path | None = None,
-) -> Experiment:
-    """The experiment with other methods and data sets, where any are named."""
-    changes: dict[str, Any] = {}
+) -> list[Experiment]:
+    """The experiments with only the methods and data sets that are named.
+
+    What none of them has joins them all; one of which nothing is left is left out.
+    """
+    found = list(experiments)
     if learners:
-        methods = [one for word in learners for one in method(word, experiment.methods)]
-        changes["methods"] = tuple({one.name: one for one in methods}.values())
+        all_methods = [one for experiment in found for one in experiment.methods]
+        methods = [one for word in learners for one in method(word, all_methods)]
+        found = [replace(one, methods=_left(one.methods, methods, all_methods)) for one in found]
     if data:
-        changes["sources"] = tuple(source(word, experiment.sources, truth) for word in data)
-    return replace(experiment, **changes)
+        all_sources = [one for experiment in found for one in experiment.sources]
+        sources = [one for word in data for one in source(word, all_sources, truth)]
+        found = [replace(one, sources=_left(one.sources, sources, all_sources)) for one in found]
+    return [one for one in found if one.methods and one.sources]
+
+
+def _left(own: Sequence[Any], wanted: Sequence[Any], known: Sequence[Any]) -> tuple[Any, ...]:
+    """Of what is wanted, what an experiment has itself and what none has; by name once."""
+    kept = [one for one in wanted if one in own or one not in known]
+    return tuple({one.name: one for one in kept}.values())
 
 
 def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
@@ -81,19 +93,18 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
     return changed
 
 
-def source(word: str, known: Sequence[Source] = (), truth: Path | None = None) -> Source:
-    """The data sets that a word means: of an experiment, of a name, or a file with its truth."""
-    for one in known:
-        if one.name.lower() == word.lower():
-            return one
+def source(word: str, known: Sequence[Source] = (), truth: Path | None = None) -> list[Source]:
+    """The data sets that a word means: of experiments, of a name, or a file with its truth."""
+    if own := [one for one in known if one.name.lower() == word.lower()]:
+        return own
     if word.lower().endswith(FILE_ENDINGS):
         if truth is None:
             raise ValueError(f"{word} needs its true graph: add --truth EDGES.csv.")
-        return own_table(word, truth)
+        return [own_table(word, truth)]
     names = [*(one.name for one in known), *datasets.available()]
     found = named({name.lower(): name for name in names}.get(word.lower(), word))
     if datasets.is_name(found.name):
-        return found
+        return [found]
     hint = suggest(word, names)
     raise ValueError(f"Unknown data set {word!r} (--datasets).{hint} See 'dpdag list datasets'.")
 

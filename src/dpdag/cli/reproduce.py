@@ -122,12 +122,11 @@ def reproduce(
 
     if out.is_file():
         raise ValueError(f"{out} is a file; --out must name a folder.")
-    wanted = [
-        narrowed(one, learners=learners or [], data=datasets or [], truth=truth)
-        for one in chosen_experiments(experiments)
-    ]
+    wanted = narrowed(
+        chosen_experiments(experiments), learners=learners or [], data=datasets or [], truth=truth
+    )
     where = _engine(engine, jobs=jobs, timeout=timeout, address=address, cpus=cpus, gpus=gpus)
-    store, work, failed = Store(out), [], 0
+    store, work = Store(out), []
     planned: dict[str, Any] = {}
     for one in wanted:
         cells = plan(one, sets=sets, seeds=seeds, device=device)

@@ -67,7 +67,7 @@ def _joined(entry: Entry, mark: str, aside: str, sign: str, note: str) -> str:
     parts = [ours if entry.mean is None else mark.format(ours)]
     if entry.paper is not None:
         parts.append(aside.format(_theirs(entry.paper, entry.digits, sign)))
-    if entry.done < entry.planned:
+    if 0 < entry.done < entry.planned:
         parts.append(note.format(f"{entry.done}/{entry.planned}"))
     return " ".join(parts)
 

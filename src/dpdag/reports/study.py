@@ -81,13 +81,8 @@ def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Se
             continue
         own = grids(layout, view, outcomes)
         tables += own
-        counts = best_counts(own, view)
-        total = sum(len(row) for grid in own for _, row in grid.rows)
-        if len(counts) > 1 and any(counts.values()):
-            scores = (
-                total // len(counts) if view.columns != "methods" else sum(len(g.rows) for g in own)
-            )
-            said = ", ".join(f"{method} {count}" for method, count in counts.items())
+        counts, scores = best_counts(own, view)
+        if said := "; ".join(f"{method} {count}" for method, count in counts.items() if count):
             notes.append(f"Best of {scores} scores: {said}.")
     failed = [one for one in outcomes if one.error]
     if failed:

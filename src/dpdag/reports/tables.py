@@ -117,16 +117,21 @@ def grids(layout: Layout, table: Table, outcomes: Sequence[Outcome]) -> list[Gri
     ]
 
 
-def best_counts(found: Iterable[Grid], table: Table) -> dict[str, int]:
-    """How often each method is best, where that says something."""
+def best_counts(found: Iterable[Grid], table: Table) -> tuple[dict[str, int], int]:
+    """How often each method is best, and of how many comparisons."""
     counts: dict[str, int] = {}
+    compared = set()
     for grid in found:
         for labels, row in grid.rows:
-            methods = grid.heads if table.columns == "methods" else [labels[-1]] * len(row)
-            for method, entry in zip(methods, row):
-                if method not in table.unranked and entry.done:
+            for head, entry in zip(grid.heads, row):
+                across = table.columns == "methods"
+                method, metric = (head, grid.title) if across else (labels[-1], head)
+                if entry.rank:
+                    compared.add(
+                        (grid.title, labels[0] if len(labels) > 1 or across else "", metric)
+                    )
                     counts[method] = counts.get(method, 0) + (entry.rank == 1)
-    return counts
+    return counts, len(compared)
 
 
 def _entry(
