@@ -82,6 +82,20 @@ def test_a_killed_run_continues_where_it_was(own_process, dpdag, table: Path) ->
     assert len(after) == len(set(after)) == 6
 
 
+def test_an_interrupted_run_says_how_to_continue(own_process, table: Path) -> None:
+    slow = (*OWN[:-1], f"{GUESS}[delay=0.5]", "--sets", 9, "--out", "results")
+    started = own_process("reproduce", "structure", *slow, cwd=table)
+    cells = table / "results" / "cells.jsonl"
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not cells.exists():
+        time.sleep(0.02)
+    started.send_signal(signal.SIGINT)
+    _, stderr = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert stderr.strip().splitlines()[-1].startswith("dpdag: Stopped; the same command continues")
+    assert len(cells.read_text().splitlines()) < 9
+
+
 def test_experiments_are_listed_in_a_line_each(dpdag, folder: Path) -> None:
     done = dpdag(folder, "list", "experiments", "--json")
     names = json.loads(done.stdout)

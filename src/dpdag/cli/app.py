@@ -78,7 +78,7 @@ def main() -> NoReturn:
         _leave(STOPPED, INTERRUPTED)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
-            _leave(STOPPED, INTERRUPTED)
+            _leave(getattr(end, "__notes__", [STOPPED])[0], INTERRUPTED)
         raise
     except EXPECTED as error:
         if os.environ.get("DPDAG_TRACEBACK"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,7 @@ from rich.console import Console
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
+    from ..experiments import Source
     from ..experiments.runner import Engine
 
 __all__ = ["ListsCommand", "reproduce"]
@@ -116,6 +117,7 @@ def reproduce(
     from ..experiments import Store, record_layout
     from ..experiments.cell import plan
     from ..experiments.runner import batches, missing, run
+    from ..learners.checks import resolve_device
     from ..reports import write_study
     from .choices import chosen_experiments, narrowed
     from .progress import Progress
@@ -125,6 +127,8 @@ def reproduce(
     wanted = narrowed(
         chosen_experiments(experiments), learners=learners or [], data=datasets or [], truth=truth
     )
+    if engine is EngineName.local:  # a cluster has other devices than this machine
+        device = resolve_device(device)
     where = _engine(engine, jobs=jobs, timeout=timeout, address=address, cpus=cpus, gpus=gpus)
     store, work = Store(out), []
     planned: dict[str, Any] = {}
@@ -135,8 +139,13 @@ def reproduce(
         left = [cell for cell in left if cell.identity not in planned]
         planned |= {cell.identity: cell for cell in cells}
         work += batches(left, 1 if one.alone else batch)
+    _check_files(cell.source for batch_ in work for cell in batch_)
     with Progress(planned, store) as progress:
-        run(work, store, where, tell=progress.tell)
+        try:
+            run(work, store, where, tell=progress.tell)
+        except SystemExit as end:
+            end.add_note(f"Stopped; the same command continues with what {store.cells} has.")
+            raise
     failed = sum(bool(one.error) for key, one in store.outcomes().items() if key in planned)
     written = write_study(out)
     Console().print(f"[bold]Report[/]    {written[0]}", soft_wrap=True, highlight=False)
@@ -150,6 +159,12 @@ def reproduce(
 
 
 reproduce.__doc__ = f"{reproduce.__doc__}\n{EXAMPLES}"
+
+
+def _check_files(sources: Iterable[Source]) -> None:
+    """Refuse files that cannot be read now rather than in every cell."""
+    for source in {one.name: one for one in sources if one.count is not None}.values():
+        source(source.first)
 
 
 def _engine(name: EngineName, *, jobs: int, timeout: float | None, **cluster: Any) -> Engine:
