@@ -73,18 +73,19 @@ def _run(cells: Sequence[Cell]) -> list[Outcome]:
         if cells[0].device.startswith("cuda"):
             torch.cuda.synchronize()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        measured = [_measured(task) for task in tasks]
     said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in heard))
     return [
         _outcome(
             task.cell,
-            values={"seconds": wall / len(tasks), **_measured(task)},
+            values={"seconds": wall / len(tasks), **values},
             seconds=wall / len(tasks),
             batch=len(tasks),
             batch_seconds=wall,
             cpu_seconds=cpu / len(tasks),
             warnings=said,
         )
-        for task in tasks
+        for task, values in zip(tasks, measured)
     ]
 
 
