@@ -11,9 +11,7 @@ error that the paper prints.
 from __future__ import annotations
 
 import argparse
-import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -21,9 +19,9 @@ from torch import Tensor
 from torch.nn.functional import gumbel_softmax, log_softmax, logsigmoid
 
 from dpdag import VIDPDAG, datasets, fit_many, metrics
+from dpdag.reports.tables import paper_tables
 
 AUCS = ("Un-AUC-PR", "Un-AUC-ROC", "Dir-AUC-PR", "Dir-AUC-ROC")
-PAPER = json.loads((Path(__file__).parent / "paper.json").read_text())
 
 
 class PlainFit:
@@ -98,8 +96,9 @@ def main() -> None:
     print(" / ".join(AUCS), "in percent")
     for name in args.datasets:
         sets = [datasets.load(name, k, source="original") for k in range(10)]
-        means, errors = zip(*PAPER[name])
-        print(f"{name}, paper: {show(means[:4])}, standard error {show(errors[:4])}")
+        paper = paper_tables()["structure"][name]["VI-DP-DAG"]
+        means, errors = zip(*(paper[metric] for metric in AUCS))
+        print(f"{name}, paper: {show(means)}, standard error {show(errors)}")
         plain = []
         for k, data in enumerate(sets):
             torch.manual_seed(k)

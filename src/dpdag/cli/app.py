@@ -19,6 +19,7 @@ from .. import __version__
 from . import STOPPED
 from .apply import impute, predict, sample
 from .fit import fit
+from .reproduce import ListsCommand, reproduce
 from .show import list_parts, report
 from .streams import say, spell_out
 
@@ -39,6 +40,7 @@ app.command()(fit)
 app.command()(sample)
 app.command()(predict)
 app.command()(impute)
+app.command(cls=ListsCommand)(reproduce)
 app.command()(report)
 app.command(name="list")(list_parts)
 
@@ -78,7 +80,7 @@ def main() -> NoReturn:
         _leave(STOPPED, INTERRUPTED)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
-            _leave(STOPPED, INTERRUPTED)
+            _leave(getattr(end, "__notes__", [STOPPED])[0], INTERRUPTED)
         raise
     except EXPECTED as error:
         if os.environ.get("DPDAG_TRACEBACK"):

@@ -31,29 +31,48 @@ class Part(StrEnum):
 def report(
     run: Annotated[
         Path,
-        typer.Argument(metavar="DIR", help="Folder written by 'dpdag fit'.", show_default=False),
+        typer.Argument(
+            metavar="DIR",
+            help="Folder written by 'dpdag fit' or 'dpdag reproduce'.",
+            show_default=False,
+        ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File to write.", show_default="DIR/report.html"),
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write, or folder for experiments.",
+            show_default="in DIR",
+        ),
     ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Write report.html of a run again, without learning again.
+    """Write the report of a run or of experiments again, without learning again.
 
     [bold]Examples[/]
 
       dpdag report run/
 
       dpdag report run/ --out for-the-group.html
+
+      dpdag report results/structure
     """
     from ..experiments import RunRecord
-    from ..reports import write_report
+    from ..reports import write_report, write_study
 
     if not run.is_dir():
-        raise FileNotFoundError(f"{run} does not exist or is not a folder; run 'dpdag fit' first.")
+        raise FileNotFoundError(
+            f"{run} does not exist or is not a folder; run 'dpdag fit' or 'dpdag reproduce' first."
+        )
+    if (run / "experiments.json").is_file():
+        typer.echo("\n".join(map(str, write_study(run, out))))
+        return
     if not (run / "record.json").is_file():
-        raise ValueError(f"{run} is no folder written by 'dpdag fit': it holds no record.json.")
+        raise ValueError(
+            f"{run} is no folder written by 'dpdag fit' or 'dpdag reproduce': it holds no "
+            "record.json or experiments.json."
+        )
     record = RunRecord.load(run / "record.json")
     target = run / "report.html" if out is None else out
     with new_file(target, overwrite=overwrite or out is None) as partial:
@@ -69,7 +88,7 @@ def list_parts(
     entries = {
         Part.learners: _learners,
         Part.datasets: _datasets,
-        Part.experiments: dict,
+        Part.experiments: _experiments,
     }[part]()
     if as_json:
         say(json.dumps(list(entries)))
@@ -88,6 +107,14 @@ def _learners() -> dict[str, str]:
 
     documents = {name: inspect.getdoc(kind) or "" for name, kind in LEARNERS.items()}
     return {name: text.partition("\n")[0] for name, text in documents.items()}
+
+
+def _experiments() -> dict[str, str]:
+    from ..experiments import EXPERIMENTS
+
+    found = [EXPERIMENTS[name] for name in EXPERIMENTS]
+    found.sort(key=lambda one: one.group != "paper")
+    return {one.name: f"{one.summary} ({one.group})" for one in found}
 
 
 def _datasets() -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Data sets by name, the parts to build others from, and files of one's own."""
 
 from .benchmarks import PAPER_BENCHMARKS, benchmark
-from .catalogue import available, load
+from .catalogue import available, is_name, load
 from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
 from .noise import NOISES, Noise
 from .original import ORIGINALS
@@ -50,6 +50,7 @@ __all__ = [
     "erdos_renyi",
     "floats",
     "from_one_hot",
+    "is_name",
     "levels",
     "load",
     "one_hot",

@@ -11,7 +11,7 @@ from .record import Dataset, checked_index
 from .sachs import sachs
 from .sachs_interventional import sachs_interventional
 
-__all__ = ["available", "load"]
+__all__ = ["available", "is_name", "load"]
 
 SOURCES = ("auto", "generated", "original")
 NAMED = ("Sachs", "Sachs-interventional", "SynTReN")
@@ -25,6 +25,16 @@ def available() -> list[str]:
         (['ER-10-10', 'ER-10-40'], ['Sachs', 'Sachs-interventional', 'SynTReN'])
     """
     return [*PAPER_BENCHMARKS, *NAMED]
+
+
+def is_name(name: str) -> bool:
+    """Whether :func:`load` knows a data set of this name.
+
+    Example:
+        >>> is_name("ER-30-60"), is_name("Sacks")
+        (True, False)
+    """
+    return name.lower() in ("sachs", "syntren") or canonical_name(name) is not None
 
 
 def load(name: str, index: int = 0, *, source: str = "auto") -> Dataset:

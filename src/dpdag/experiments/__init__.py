@@ -1,18 +1,37 @@
-"""Runs as plain data: what a fit found, how, and on what, to be reported at any later time."""
+"""Runs as plain data, and experiments: data sets × learners × metrics × seeds."""
 
+from . import own, paper
 from .comparison import Comparison, compare
 from .describe import describe
 from .diagnostics import Diagnostics, diagnose, listed
+from .experiment import EXPERIMENTS, Experiment, Method, Source
+from .layout import Layout, read_layouts, record_layout
 from .record import Curve, Origin, RunRecord
+from .store import Outcome, Store
+from .views import Figure, Metric, Table
 
 __all__ = [
+    "EXPERIMENTS",
     "Comparison",
     "Curve",
     "Diagnostics",
+    "Experiment",
+    "Figure",
+    "Layout",
+    "Method",
+    "Metric",
     "Origin",
+    "Outcome",
     "RunRecord",
+    "Source",
+    "Store",
+    "Table",
     "compare",
     "describe",
     "diagnose",
     "listed",
+    "own",
+    "paper",
+    "read_layouts",
+    "record_layout",
 ]

@@ -21,7 +21,7 @@ from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .record import Curve, Origin, RunRecord
 
-__all__ = ["describe"]
+__all__ = ["describe", "versions"]
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def describe(
             for name, column in learner.history_.items()
         },
         settings=_settings(learner),
-        versions=_versions(),
+        versions=versions(),
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=_choice(getattr(learner, "choice_", None)),
@@ -207,7 +207,8 @@ def _setting(value: Any) -> Any:
     return repr(value)
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of this package and of those it relies on."""
     from .. import __version__
 
     found = {"dpdag": __version__, "python": platform.python_version()}

@@ -91,11 +91,12 @@ class ExactPosterior(ModelLearner):
             self._evidence(x), edge_prior=self.edge_prior, constraints=constraints
         )
         found = self.posterior_
-        self.edge_probabilities_ = found.edge_probabilities.numpy()
+        probabilities = found.edge_probabilities.clamp(0, 1)  # sums may round to a little above
+        self.edge_probabilities_ = probabilities.numpy()
         self.precedence_probabilities_ = found.precedence_probabilities.numpy()
         self.ancestor_probabilities_ = found.ancestor_probabilities.numpy()
         return Solution(
-            found.edge_probabilities,
+            probabilities,
             found.best.adjacency,
             partial(_fitted, mechanism=self.mechanism, rows=self.rows),
             found.best.order,

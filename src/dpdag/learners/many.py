@@ -12,7 +12,7 @@ from sklearn.base import clone
 from .base import DAGLearner, Job
 from .vi_dp_dag import VIDPDAG
 
-__all__ = ["PAPER_GRID", "Fit", "fit_many", "grid_search"]
+__all__ = ["PAPER_GRID", "Fit", "fit_many", "fit_together", "grid_search"]
 
 # Appendix E of the paper; ranges are given there, these are points in them.
 PAPER_GRID: dict[str, Sequence[Any]] = {
@@ -63,12 +63,20 @@ def fit_many(
     """
     template = VIDPDAG.paper() if estimator is None else estimator
     grid = {} if grid is None else dict(grid)
+    fits = [
+        Fit(index, seed, dict(zip(grid, values)), clone(template).set_params(random_state=seed))
+        for index, seed, values in product(range(len(datasets)), seeds, product(*grid.values()))
+    ]
+    for fit in fits:
+        fit.estimator.set_params(**fit.settings)
+    fit_together([(fit.estimator, datasets[fit.dataset]) for fit in fits])
+    return fits
+
+
+def fit_together(pairs: Sequence[tuple[DAGLearner, Any]]) -> None:
+    """Fit every learner to its own data (rows, n), as few batches."""
     batches: dict[Any, list[Job]] = defaultdict(list)
-    fits = []
-    for (index, X), seed, values in product(enumerate(datasets), seeds, product(*grid.values())):
-        settings = dict(zip(grid, values))
-        one = clone(template).set_params(random_state=seed, **settings)
-        fits.append(Fit(index, seed, settings, one))
+    for one, X in pairs:
         key = one._companions()
         if key is None:  # nothing to train side by side
             one.fit(X)
@@ -79,7 +87,6 @@ def fit_many(
         solutions = jobs[0].learner._learn_together(jobs)
         for (one, x, constraints), solution in zip(jobs, solutions):
             one._finish(x, one._prune(x, solution, constraints))
-    return fits
 
 
 def grid_search(

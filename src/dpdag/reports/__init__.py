@@ -1,6 +1,14 @@
-"""Records of runs as pages and pictures for people."""
+"""Records of runs and stores of experiments as pages, tables and pictures for people."""
 
 from .html import render_report, report, write_report
 from .plot import plot_graph
+from .study import markdown_report, write_study
 
-__all__ = ["plot_graph", "render_report", "report", "write_report"]
+__all__ = [
+    "markdown_report",
+    "plot_graph",
+    "render_report",
+    "report",
+    "write_report",
+    "write_study",
+]

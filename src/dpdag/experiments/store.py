@@ -1,0 +1,122 @@
+"""Finished cells on disk: one JSON line each, appended and never changed."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from .measures import Values
+
+__all__ = ["Outcome", "Store"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a cell ended.
+
+    Attributes:
+        id: The cell's identity.
+        cell: The cell for people.
+        method, dataset, index, seed: What it is made of, as tables show it.
+        learner: Class and parameters.
+        values: What was measured; empty after an error.
+        seconds: What its fit took; its share where several trained as one batch.
+        batch: How many trained as one batch.
+        batch_seconds: What the batch took.
+        cpu_seconds: Of the processor, for this fit.
+        memory: Peak of the process in MiB.
+        error: Why there are no values; "" where there are.
+        warnings: What the learner warned of.
+        versions: Of this package and of those it relies on.
+        machine: On which it ran.
+        created: When, in ISO 8601.
+    """
+
+    id: str
+    cell: str
+    method: str
+    dataset: str
+    index: int
+    seed: int
+    learner: Mapping[str, Any] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
+    seconds: float = 0.0
+    batch: int = 1
+    batch_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    memory: float = 0.0
+    error: str = ""
+    warnings: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+    machine: str = ""
+    created: str = ""
+
+
+class Store:
+    """The outcomes in a folder, in ``cells.jsonl``, and what they are outcomes of.
+
+    A line is appended by one write under a lock, so that several runs may share a folder; what a
+    killed run left of a line is passed over. The last line of a cell counts.
+
+    Arguments:
+        folder: Created with the first outcome.
+
+    Example:
+        >>> import tempfile
+        >>> store = Store(tempfile.mkdtemp())
+        >>> store.append(Outcome("1f", "CAM × Sachs[0] × seed 0", "CAM", "Sachs", 0, 0))
+        >>> store.outcomes()["1f"].method
+        'CAM'
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.cells = self.folder / "cells.jsonl"
+        self.layouts = self.folder / "experiments.json"
+
+    def append(self, outcome: Outcome) -> None:
+        """Add a line, whole or not at all."""
+        line = json.dumps(asdict(outcome), ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = os.open(self.cells, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            end = os.lseek(file, 0, os.SEEK_END)
+            if end and os.pread(file, 1, end - 1) != b"\n":  # a run was killed within a line
+                line = b"\n" + line
+            os.write(file, line)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def outcomes(self) -> dict[str, Outcome]:
+        """The last outcome of every cell, by identity."""
+        found: dict[str, Outcome] = {}
+        known = {one.name for one in fields(Outcome)}
+        for line in self.cells.read_bytes().splitlines() if self.cells.is_file() else []:
+            try:
+                facts = json.loads(line)
+                one = Outcome(**{name: facts[name] for name in known & facts.keys()})
+            except (ValueError, TypeError, AttributeError):  # the torn line of a killed run
+                continue
+            found[one.id] = one
+        return found
+
+    def read_layouts(self) -> dict[str, Any]:
+        """What tables and figures to make, by experiment."""
+        if not self.layouts.is_file():
+            return {}
+        found: dict[str, Any] = json.loads(self.layouts.read_text(encoding="utf-8"))
+        return found
+
+    def write_layouts(self, layouts: Mapping[str, Any]) -> None:
+        """Replace :meth:`read_layouts`, all or nothing."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        partial = self.layouts.with_name(f"{self.layouts.name}.partial-{os.getpid()}")
+        partial.write_text(json.dumps(layouts, ensure_ascii=False, indent=1), encoding="utf-8")
+        os.replace(partial, self.layouts)

@@ -1,0 +1,138 @@
+"""The work of a process: load, fit, measure."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
+
+from ..datasets import Dataset
+from ..learners.many import fit_together
+from .cell import Cell
+from .describe import versions
+from .measures import Array, Fitted, plain
+from .store import Outcome
+
+__all__ = ["failure", "run_batch", "use_one_thread"]
+
+
+class Task(NamedTuple):
+    """A cell with its data, ready to be fitted."""
+
+    cell: Cell
+    data: Dataset
+    learner: Any
+    rows: Array  # (rows, n) to learn from
+    test: Array | None
+
+
+def use_one_thread() -> None:
+    """Keep this process to one thread; beside others, more only wait for each other."""
+    threadpool_limits(1)
+    torch.set_num_threads(1)
+
+
+def run_batch(cells: Sequence[Cell]) -> list[Outcome]:
+    """Fit cells, several as one batch, and measure each; the error of a single cell is recorded.
+
+    Only ``fit`` is timed.
+    """
+    try:
+        return _run(cells)
+    except Exception as error:
+        if len(cells) > 1:
+            raise  # by themselves, the others may succeed
+        return [failure(cells[0], error)]
+
+
+def failure(cell: Cell, error: BaseException) -> Outcome:
+    """The outcome of a cell that has none."""
+    said = " ".join(str(error).split())
+    return _outcome(cell, error=f"{type(error).__name__}: {said}" if said else type(error).__name__)
+
+
+def _run(cells: Sequence[Cell]) -> list[Outcome]:
+    tasks = [_prepare(cell) for cell in cells]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        wall, cpu = time.perf_counter(), time.process_time()
+        if len(tasks) > 1:
+            fit_together([(task.learner, task.rows) for task in tasks])
+        else:
+            tasks[0].learner.fit(tasks[0].rows)
+        if cells[0].device.startswith("cuda"):
+            torch.cuda.synchronize()
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        measured = [_measured(task) for task in tasks]
+    said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in heard))
+    return [
+        _outcome(
+            task.cell,
+            values={"seconds": wall / len(tasks), **values},
+            seconds=wall / len(tasks),
+            batch=len(tasks),
+            batch_seconds=wall,
+            cpu_seconds=cpu / len(tasks),
+            warnings=said,
+        )
+        for task, values in zip(tasks, measured)
+    ]
+
+
+def _prepare(cell: Cell) -> Task:
+    data = cell.source(cell.index)
+    learner = cell.method.build(
+        random_state=cell.seed, device=cell.device, verbose=False, adjacency=data.adjacency
+    )
+    if not cell.held_out:
+        return Task(cell, data, learner, data.X, None)
+    split = data.split(seed=cell.index)
+    return Task(cell, data, learner, np.concatenate([split.train, split.validation]), split.test)
+
+
+def _measured(task: Task) -> dict[str, Any]:
+    fitted = Fitted(task.learner, task.data, task.test)
+    values: dict[str, Any] = {}
+    for measure in task.cell.measures:
+        values |= measure(fitted)
+    return plain(values)
+
+
+def _outcome(cell: Cell, **facts: Any) -> Outcome:
+    return Outcome(
+        cell.identity,
+        cell.text,
+        cell.method.name,
+        cell.source.name,
+        cell.index,
+        cell.seed,
+        cell.learner,
+        memory=_peak_memory(),
+        versions=versions(),
+        machine=_machine(cell.device),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        **facts,
+    )
+
+
+def _peak_memory() -> float:
+    """Of this process so far, in MiB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _machine(device: str) -> str:
+    processor = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return (
+        f"{processor}, {torch.cuda.get_device_name()}" if device.startswith("cuda") else processor
+    )

@@ -1,0 +1,100 @@
+"""Figures of experiments, from stored outcomes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..experiments import Figure, Layout, Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["draw_figure"]
+
+Array = NDArray[np.float64]
+WIDTH, HEIGHT, COLUMNS = 3.2, 2.7, 4  # of a panel in inches, and panels in a row
+
+
+def draw_figure(
+    layout: Layout, figure: Figure, outcomes: Sequence[Outcome], stem: Path
+) -> list[Path]:
+    """Write a figure as PNG and SVG; nothing where no outcome has its values."""
+    from matplotlib.figure import Figure as Canvas
+
+    used = [one for one in outcomes if figure.x in one.values and figure.y in one.values]
+    if not used:
+        return []
+    sets = [name for name in layout.datasets if any(one.dataset == name for one in used)]
+    panels = sets if figure.panels else [""]
+    across = min(len(panels), COLUMNS)
+    down = -(-len(panels) // across)
+    size = (max(WIDTH * across, 4.5), max(HEIGHT * down, 3.3))
+    canvas = Canvas(figsize=size, layout="constrained")
+    grid = canvas.subplots(down, across, squeeze=False)
+    for axes, panel in zip(grid.flat, panels):
+        own = [one for one in used if not panel or one.dataset == panel]
+        _panel(axes, layout, figure, own)
+        axes.set_title(panel)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    grid.flat[0].legend(fontsize=7, frameon=False)
+    canvas.supxlabel(figure.x_label, fontsize=9)
+    canvas.supylabel(figure.y_label, fontsize=9)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = [stem.with_suffix(kind) for kind in (".png", ".svg")]
+    canvas.savefig(files[0], dpi=150)
+    canvas.savefig(files[1], metadata={"Date": None})
+    return files
+
+
+def _panel(axes: Axes, layout: Layout, figure: Figure, outcomes: Sequence[Outcome]) -> None:
+    """A line with its error for every method."""
+    if figure.diagonal:
+        axes.axline((0, 0), slope=1, color="0.8", zorder=0)
+    for k, method in enumerate(layout.methods):
+        own = [one for one in outcomes if one.method == method]
+        if not own:
+            continue
+        x, mean, error = _pooled(figure, own) if figure.pooled else _averaged(figure, own)
+        color = f"C{k}"
+        axes.plot(x, mean, "o-", ms=2.5, lw=1.2, color=color, label=method)
+        axes.fill_between(x, mean - error, mean + error, color=color, alpha=0.2, lw=0)
+    if figure.log:
+        axes.set(xscale="log", yscale="log")
+    axes.grid(alpha=0.3)
+
+
+def _averaged(figure: Figure, outcomes: Sequence[Outcome]) -> tuple[Array, Array, Array]:
+    """Mean and standard error of y at each x."""
+    points: dict[float, list[float]] = defaultdict(list)
+    for one in outcomes:
+        for x, y in zip(_listed(one.values[figure.x]), _listed(one.values[figure.y])):
+            points[round(float(x), 6)].append(float(y))
+    xs = sorted(points)
+    means = [np.mean(points[x]) for x in xs]
+    errors = [
+        np.std(points[x], ddof=1) / len(points[x]) ** 0.5 if len(points[x]) > 1 else 0.0 for x in xs
+    ]
+    return np.array(xs), np.array(means), np.array(errors)
+
+
+def _pooled(figure: Figure, outcomes: Sequence[Outcome]) -> tuple[Array, Array, Array]:
+    """x and y of every bin, averaged by counts, with the binomial standard error of y."""
+    counts, x, y = (
+        np.array([_listed(one.values[name]) for one in outcomes])
+        for name in (figure.pooled, figure.x, figure.y)
+    )
+    total = counts.sum(0)
+    used = total >= 5
+    x, y = ((counts * part).sum(0)[used] / total[used] for part in (x, y))
+    return x, y, np.sqrt(y * (1 - y) / total[used])
+
+
+def _listed(values: Any) -> list[float]:
+    return values if isinstance(values, list) else [values]

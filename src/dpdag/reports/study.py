@@ -1,0 +1,135 @@
+"""All tables and figures of a folder of experiments, from its store alone."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import NamedTuple
+
+from ..experiments import Figure, Layout, Outcome, Store, read_layouts
+from . import formats
+from .figures import draw_figure
+from .tables import Grid, best_counts, grids, of_layout
+
+__all__ = ["markdown_report", "write_study"]
+
+NOTE = (
+    "Mean ± standard error over data sets and seeds; the best in bold, the second underlined; "
+    "in brackets the paper's numbers; k/n where only k of n cells have a value."
+)
+STYLE = (
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:75em;margin:2em auto;padding:0 1em}"
+    "table{border-collapse:collapse;margin:1em 0;font-variant-numeric:tabular-nums}"
+    "td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid #8884;font-weight:normal}"
+    "thead th{font-weight:bold}small,i{opacity:.65}img{max-width:100%;background:#fff}"
+)
+
+
+class Section(NamedTuple):
+    """An experiment with all that is to be shown of it."""
+
+    layout: Layout
+    outcomes: list[Outcome]
+    grids: list[Grid]
+    notes: list[str]
+    figures: list[Path]
+
+
+def write_study(folder: str | Path, out: str | Path | None = None) -> list[Path]:
+    """Write report.md, report.html, report.tex and the figures of a store.
+
+    Arguments:
+        folder: Of the store.
+        out: Where to write; by default there.
+    """
+    store, target = Store(folder), Path(folder if out is None else out)
+    found = sections(store, target / "figures")
+    target.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, text in (
+        ("report.md", _markdown(found)),
+        ("report.html", _html(found)),
+        ("report.tex", _latex(found)),
+    ):
+        (target / name).write_text(text, encoding="utf-8")
+        written.append(target / name)
+    return written + [file for section in found for file in section.figures]
+
+
+def markdown_report(store: Store) -> str:
+    """The tables of a store in Markdown, without figures."""
+    return _markdown(sections(store, None))
+
+
+def sections(store: Store, figures: Path | None) -> list[Section]:
+    """Everything to be shown, experiment by experiment; figures are drawn into a folder."""
+    outcomes = store.outcomes()
+    return [
+        _section(layout, of_layout(layout, outcomes), figures) for layout in read_layouts(store)
+    ]
+
+
+def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Section:
+    tables: list[Grid] = []
+    notes, files = [], []
+    for number, view in enumerate(layout.views):
+        if isinstance(view, Figure):
+            if folder is not None:
+                files += draw_figure(layout, view, outcomes, folder / f"{layout.name}-{number}")
+            continue
+        own = grids(layout, view, outcomes)
+        tables += own
+        counts, scores = best_counts(own, view)
+        if said := "; ".join(f"{method} {count}" for method, count in counts.items() if count):
+            notes.append(f"Best of {scores} scores: {said}.")
+    failed = [one for one in outcomes if one.error]
+    if failed:
+        notes.append(f"{len(failed)} cells failed, such as {failed[0].cell}: {failed[0].error}")
+    return Section(layout, outcomes, tables, notes, files)
+
+
+def _markdown(found: Sequence[Section]) -> str:
+    parts = ["# Results", NOTE]
+    for section in found:
+        parts += [f"## {section.layout.name}", f"{section.layout.summary}."]
+        parts += _titled(section, formats.markdown, "### {}")
+        parts += section.notes
+        parts += [
+            f"![{section.layout.summary}](figures/{file.name})"
+            for file in section.figures
+            if file.suffix == ".png"
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _html(found: Sequence[Section]) -> str:
+    parts = [f"<h1>Results</h1>\n<p>{NOTE}</p>"]
+    for section in found:
+        parts.append(f"<h2>{escape(section.layout.name)}</h2>")
+        parts.append(f"<p>{escape(section.layout.summary)}.</p>")
+        parts += _titled(section, formats.html, "<h3>{}</h3>")
+        parts += [f"<p>{escape(note)}</p>" for note in section.notes]
+        for file in section.figures:
+            if file.suffix == ".svg":
+                data = base64.b64encode(file.read_bytes()).decode()
+                parts.append(f'<img alt="" src="data:image/svg+xml;base64,{data}">')
+    body = "\n".join(parts)
+    head = f'<meta charset="utf-8"><title>Results</title><style>{STYLE}</style>'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def _latex(found: Sequence[Section]) -> str:
+    parts = [f"% {NOTE}", "% Needs \\usepackage{booktabs}."]
+    for section in found:
+        parts.append(f"% {section.layout.name}: {section.layout.summary}.")
+        parts += _titled(section, formats.latex, "% {}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _titled(section: Section, write: Callable[[Grid], str], heading: str) -> list[str]:
+    parts = []
+    for grid in section.grids:
+        parts += [heading.format(grid.title)] * bool(grid.title) + [write(grid)]
+    return parts

@@ -1,0 +1,87 @@
+"""Every listed experiment can be planned, run and shown."""
+
+import numpy as np
+import pytest
+
+from dpdag import VIDPDAG, datasets
+from dpdag.experiments import EXPERIMENTS, Figure, Table
+from dpdag.experiments.cell import plan
+from dpdag.experiments.measures import (
+    THRESHOLDS,
+    Fitted,
+    perturbations,
+    prediction,
+    prediction_over_thresholds,
+    structure,
+    thresholds,
+)
+from dpdag.reports.tables import paper_tables
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_cells_differ_and_the_same_plan_is_the_same_cells(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    cells = plan(experiment, sets=2, seeds=2)
+    assert len({cell.text for cell in cells}) == len(cells)
+    assert len({cell.identity for cell in cells}) == len(cells)
+    again = [cell.identity for cell in plan(experiment, sets=2, seeds=2)]
+    assert [cell.identity for cell in cells] == again
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_views_beside_the_paper_meet_its_numbers(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name
+    assert experiment.views
+    for view in experiment.views:
+        if isinstance(view, Figure):
+            continue
+        for table in view.paper:
+            known = paper_tables()[table]
+            assert {source.name for source in experiment.sources} <= known.keys()
+            theirs = {model for models in known.values() for model in models}
+            assert theirs & {method.name for method in experiment.methods}
+
+
+def test_the_whole_of_the_papers_tables_is_covered() -> None:
+    shown = {
+        table
+        for name in EXPERIMENTS
+        for view in EXPERIMENTS[name].views
+        if isinstance(view, Table)
+        for table in view.paper
+    }
+    assert shown == paper_tables().keys()
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fitted:
+    data = datasets.load("ER-10-10", 0)
+    split = data.split(seed=0)
+    learner = VIDPDAG.paper(max_epochs=5, random_state=0, verbose=False).fit(split.train)
+    return Fitted(learner, data, split.test)
+
+
+def test_the_error_at_a_threshold_of_one_half_is_that_of_the_learned_graph(fitted: Fitted) -> None:
+    curve = prediction_over_thresholds(fitted)["MSE over thresholds"]
+    half = THRESHOLDS.tolist().index(0.5)
+    assert curve[half] == pytest.approx(prediction(fitted)["MSE"])
+    assert len(set(curve)) > 1
+
+
+def test_the_shd_at_a_threshold_of_one_half_is_that_of_the_learned_graph(fitted: Fitted) -> None:
+    curve = thresholds(fitted)["SHD over thresholds"]
+    assert curve[THRESHOLDS.tolist().index(0.5)] == structure(fitted)["SHD"]
+
+
+def test_confidence_in_the_true_graph_itself_is_one(fitted: Fitted) -> None:
+    curve = perturbations(fitted)["relative confidence"]
+    assert curve[0] == pytest.approx(1)
+    assert len(curve) == 11
+
+
+def test_scores_above_one_are_taken_as_shares_of_the_largest(fitted: Fitted) -> None:
+    class Nats:
+        edge_scores_ = np.array([[0.0, 4.0], [2.0, 0.0]])
+
+    assert Fitted(Nats(), fitted.data).shares.tolist() == [[0.0, 1.0], [0.5, 0.0]]
