@@ -70,7 +70,7 @@ class DiscreteEvidence(Evidence):
         self.discrete = torch.tensor([kind != "continuous" for kind in kinds])
         categories = [k for k, kind in enumerate(kinds) if kind == "category"]
         self.lines, self.curves = lines(self.x, categories), curves(self.x, categories)
-        self._centres = centre_rows(self.x)
+        self._centres = centre_rows(self.lines.values)
         self._families = _families(values, self.kinds)
         self.log_root = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
         for family in self._families:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
 from .additive import smoothness_grid
 from .gp.kernels import rbf
 from .gram import WORKSPACE, equal_sets
+from .likelihoods import contrasts
 from .splines import fit_splines
 
 __all__ = ["Features", "curves", "indicators", "lines", "process"]
@@ -57,21 +59,22 @@ class Features(NamedTuple):
                 yield part[some], features, self.precision[:, index[some]].movedim(0, 1)
 
 
-def indicators(codes: Tensor) -> Tensor:  # (N,) -> (N, K)
-    r"""One feature per category, all together of variance one.
+def indicators(codes: Tensor) -> Tensor:  # (N,) -> (N, K - 1)
+    r"""A category as features, all together of variance one, none of its K values special.
 
-    .. math:: \phi_k = (1[x = k] - p_k) / \sqrt{1 - \textstyle\sum_l p_l^2}
+    .. math:: \phi = (1[x = k] - p_k)_k\, C / \sqrt{1 - \textstyle\sum_k p_k^2}
 
-    With equal precisions of their weights no category is special.
+    with C orthonormal contrasts. Equal precisions of the weights then are equal and independent
+    effects of all values; two values are the standardised column.
 
     Example:
-        >>> indicators(torch.tensor([0.0, 0.0, 1.0, 1.0])).var(0, correction=0).sum()
-        tensor(1., dtype=torch.float64)
+        >>> indicators(torch.tensor([0.0, 0.0, 1.0, 1.0]))[:, 0].abs()
+        tensor([1., 1., 1., 1.], dtype=torch.float64)
     """
-    which = codes.unique(return_inverse=True)[1]
-    seen = torch.nn.functional.one_hot(which).double()
+    seen = one_hot(codes.unique(return_inverse=True)[1]).double()
     share = seen.mean(0)
-    return (seen - share) / (1 - share.square().sum()).clamp_min(1e-12).sqrt()
+    centred = (seen - share) / (1 - share.square().sum()).clamp_min(1e-12).sqrt()
+    return centred @ contrasts(seen.shape[1])
 
 
 def lines(x: Tensor, categories: Sequence[int] = ()) -> Features:  # (N, n) standardised
@@ -122,10 +125,10 @@ def process(line: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:  # (c, N, w
     return features, precision.expand(len(scale), -1, -1)
 
 
-def centre_rows(x: Tensor) -> Tensor:  # (N, n) -> (M,)
-    """Some rows, the same ones whatever the order of rows and columns."""
-    mixed = (1e3 * x.square().sum(-1) + 1e3 * math.e * x.pow(3).sum(-1)).frac()
-    return mixed.argsort()[:_CENTRES]
+def centre_rows(features: Tensor) -> Tensor:  # (N, F) -> (M,)
+    """Some rows, the same ones whatever the order of rows and features, and their signs."""
+    square = features.square()
+    return (1e3 * (square.sum(-1) + math.e * square.square().sum(-1))).frac().argsort()[:_CENTRES]
 
 
 def _blocks(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, one_hot, pad
 
-__all__ = ["Expansion", "Likelihood", "NegativeBinomial", "Ordered", "Softmax"]
+__all__ = ["Expansion", "Likelihood", "NegativeBinomial", "Ordered", "Softmax", "contrasts"]
 
 DISPERSIONS = (0.5, 2.0, 8.0, 1e4)  # of negative binomials; the last is Poisson
 _LOG_RATE, _SPREAD = 1.0, 2.5  # mean and deviation of the logarithm of a mean count a priori
@@ -158,7 +158,7 @@ class Softmax(Likelihood):
         self.values, self.count = values, count
         self.n_functions = count - 1
         self.times = one_hot(values, count).sum(1).double()
-        self.contrasts = _contrasts(count)  # (K, K - 1)
+        self.contrasts = contrasts(count) / math.sqrt(2)  # (K, K - 1)
 
     def start(self) -> Tensor:
         return 2 * (self.times + 1).log() @ self.contrasts
@@ -252,7 +252,7 @@ def _log_dirichlet(times: Tensor) -> Tensor:  # (*, K) -> (*)
     return total + math.lgamma(count)
 
 
-def _contrasts(count: int) -> Tensor:  # -> (K, K - 1)
-    """Orthogonal columns that sum to zero, of squared length one half."""
+def contrasts(count: int) -> Tensor:  # -> (K, K - 1)
+    """Orthonormal columns that sum to zero."""
     centred = torch.eye(count, dtype=torch.float64) - 1 / count
-    return torch.linalg.eigh(centred).eigenvectors[:, 1:] / math.sqrt(2)
+    return torch.linalg.eigh(centred).eigenvectors[:, 1:]
