@@ -70,7 +70,7 @@ class DiscreteEvidence(Evidence):
         self.discrete = torch.tensor([kind != "continuous" for kind in kinds])
         categories = [k for k, kind in enumerate(kinds) if kind == "category"]
         self.lines, self.curves = lines(self.x, categories), curves(self.x, categories)
-        self._centres = centre_rows(self.lines.values)
+        self._centres = centre_rows(self.lines)
         self._families = _families(values, self.kinds)
         self.log_root = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
         for family in self._families:
@@ -106,6 +106,20 @@ class DiscreteEvidence(Evidence):
                 single, self.functions.index("additive")
             ]
         return value - math.log(len(self.functions))
+
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        """Change of the evidence by toggling each node, by lines and sums of curves alone."""
+        others = ~torch.nn.functional.one_hot(child, self.n_nodes).bool()
+        row, node = others.nonzero(as_tuple=True)
+        changed = parents[row]
+        changed[torch.arange(len(row)), node] ^= True
+        sets, children = torch.cat([parents, changed]), torch.cat([child, child[row]])
+        nobody = torch.zeros(len(children), dtype=torch.bool)
+        cheap = [k for k, name in enumerate(self.functions) if name != "gp"] or [0]
+        value = self.terms(children, sets, nobody)[:, cheap].logsumexp(-1)
+        change = self.x.new_zeros(parents.shape)
+        change[row, node] = value[len(child) :] - value[row]
+        return change
 
     def relabelled(self, order: Tensor) -> DiscreteEvidence:  # (n,)
         """The same with column ``order[k]`` in place k."""

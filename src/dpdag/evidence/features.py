@@ -68,8 +68,8 @@ def indicators(codes: Tensor) -> Tensor:  # (N,) -> (N, K - 1)
     effects of all values; two values are the standardised column.
 
     Example:
-        >>> indicators(torch.tensor([0.0, 0.0, 1.0, 1.0]))[:, 0].abs()
-        tensor([1., 1., 1., 1.], dtype=torch.float64)
+        >>> indicators(torch.tensor([0.0, 0.0, 1.0, 1.0]))[:, 0].square().sum()
+        tensor(4.0000, dtype=torch.float64)
     """
     seen = one_hot(codes.unique(return_inverse=True)[1]).double()
     share = seen.mean(0)
@@ -125,10 +125,12 @@ def process(line: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:  # (c, N, w
     return features, precision.expand(len(scale), -1, -1)
 
 
-def centre_rows(features: Tensor) -> Tensor:  # (N, F) -> (M,)
-    """Some rows, the same ones whatever the order of rows and features, and their signs."""
-    square = features.square()
-    return (1e3 * (square.sum(-1) + math.e * square.square().sum(-1))).frac().argsort()[:_CENTRES]
+def centre_rows(features: Features) -> Tensor:  # -> (M,)
+    """Some rows, the same ones whatever the order of rows, columns and categories."""
+    square = features.values.square()
+    size = square.new_zeros(len(square), int(features.owner.max()) + 1)
+    size = size.index_add(1, features.owner, square)  # (N, n)
+    return (1e3 * (size.sum(-1) + math.e * size.square().sum(-1))).frac().argsort()[:_CENTRES]
 
 
 def _blocks(
