@@ -66,10 +66,10 @@ class DiscreteEvidence(Evidence):
     ) -> None:
         self.n_rows, self.n_nodes = x.shape
         self.x, self.values, self.kinds = x.double(), values, tuple(kinds)
-        self.functions = tuple(name for name in LATENT if name in functions)
+        self.functions = tuple(name for name in LATENT if name in functions) or ("additive",)
         self.discrete = torch.tensor([kind != "continuous" for kind in kinds])
-        categories = [k for k, kind in enumerate(kinds) if kind == "category"]
-        self.lines, self.curves = lines(self.x, categories), curves(self.x, categories)
+        self.categories = tuple(k for k, kind in enumerate(kinds) if kind == "category")
+        self.lines, self.curves = lines(self.x, self.categories), curves(self.x, self.categories)
         self._centres = centre_rows(self.lines)
         self._families = _families(values, self.kinds)
         self.log_root = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
@@ -91,20 +91,20 @@ class DiscreteEvidence(Evidence):
         A process over one parent is a curve, and not evaluated.
         """
         value = self.x.new_full((len(child), len(self.functions)), -math.inf)
-        bare, several = ~parents.any(-1), parents.sum(-1) > 1
-        value[bare] = self.log_root[child[bare], None]
+        count = parents.sum(-1)
+        several = count > 1 if asked is None else (count > 1) & asked
+        value[count == 0] = self.log_root[child[count == 0], None]
         for k, name in enumerate(self.functions):
-            rows = ~bare
-            if name == "gp":
-                rows = several if asked is None else several & asked
-            part = rows.nonzero()[:, 0]
-            if len(part):
-                value[part, k] = self._given(name, child[part], parents[part])
-        if "gp" in self.functions and "additive" in self.functions:
-            single = ~bare & ~several
-            value[single, self.functions.index("gp")] = value[
-                single, self.functions.index("additive")
-            ]
+            rows = (several if name == "gp" else count > 0).nonzero()[:, 0]
+            if len(rows):
+                value[rows, k] = self._given(name, child[rows], parents[rows])
+        single = (count == 1).nonzero()[:, 0]
+        if "gp" in self.functions and len(single):
+            if "additive" in self.functions:
+                curve = value[single, self.functions.index("additive")]
+            else:
+                curve = self._given("additive", child[single], parents[single])
+            value[single, self.functions.index("gp")] = curve
         return value - math.log(len(self.functions))
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
@@ -121,12 +121,13 @@ class DiscreteEvidence(Evidence):
         change[row, node] = value[len(child) :] - value[row]
         return change
 
-    def relabelled(self, order: Tensor) -> DiscreteEvidence:  # (n,)
-        """The same with column ``order[k]`` in place k."""
+    def relabelled(
+        self, order: Tensor, functions: Sequence[str] | None = None
+    ) -> DiscreteEvidence:  # (n,)
+        """The same with column ``order[k]`` in place k, of these functions only."""
         kinds = [self.kinds[k] for k in order.tolist()]
-        return DiscreteEvidence(
-            self.x[:, order], self.values[:, order], kinds, functions=self.functions
-        )
+        kept = self.functions if functions is None else functions
+        return DiscreteEvidence(self.x[:, order], self.values[:, order], kinds, functions=kept)
 
     def _given(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value = self.x.new_full((len(child),), -math.inf)
