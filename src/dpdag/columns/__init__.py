@@ -3,7 +3,7 @@
 from .monotone import MonotoneColumns
 from .table import Table, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
-from .types import TYPES, ColumnType, column_types, infer_type
+from .types import TYPES, ColumnType, TypedColumns, column_types, infer_type
 
 __all__ = [
     "TRANSFORMS",
@@ -12,6 +12,7 @@ __all__ = [
     "MonotoneColumns",
     "Table",
     "Transformed",
+    "TypedColumns",
     "column_types",
     "infer_type",
     "order_by_values",

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ..registry import suggest
 
-__all__ = ["TYPES", "ColumnType", "column_types", "infer_type"]
+__all__ = ["TYPES", "ColumnType", "TypedColumns", "column_types", "infer_type"]
 
 TYPES = ("continuous", "binary", "category", "ordinal", "count")
 _FEW = 10  # values of a scale such as 1 to 5
@@ -69,6 +71,34 @@ class ColumnType:
     def decode(self, codes: NDArray[np.float64]) -> NDArray[Any]:  # (rows,) -> (rows,)
         """Back from codes to values."""
         return np.asarray(self.levels)[codes.astype(int)] if self.levels else codes
+
+
+@dataclass(frozen=True)
+class TypedColumns:
+    """The types of standardised columns, and the way back to their values.
+
+    Arguments:
+        kinds: One of ``TYPES`` for every column.
+        location, scale: (n,) of the values.
+    """
+
+    kinds: tuple[str, ...]
+    location: Tensor
+    scale: Tensor
+
+    @property
+    def discrete(self) -> Tensor:  # (n,) bool
+        """Which columns are not continuous."""
+        return torch.tensor([kind != "continuous" for kind in self.kinds])
+
+    def values(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
+        """From standardised columns."""
+        return x * self.scale + self.location
+
+    def relabelled(self, order: Tensor) -> TypedColumns:  # (n,)
+        """The same with column ``order[k]`` in place k."""
+        kinds = tuple(self.kinds[k] for k in order.tolist())
+        return TypedColumns(kinds, self.location[order], self.scale[order])
 
 
 def column_types(X: Any, types: Mapping[Any, str] | None = None) -> tuple[ColumnType, ...]:

@@ -41,7 +41,7 @@ class DiscreteEvidence(Evidence):
 
     Arguments:
         x: (N, n) standardised columns; of a category any different numbers.
-        values: (N, n) codes of levels, counts as they are; continuous columns are not read.
+        values: (N, n) as they are, in order but for categories; continuous columns are not read.
         kinds: The type of each column.
         functions: Of ``LATENT``.
 
@@ -197,7 +197,8 @@ def _families(values: Tensor, kinds: Sequence[str]) -> list[_Family]:  # (N, n)
     n = values.shape[1]
     cells: dict[tuple[_OfCells, int, float], list[tuple[int, Cells]]] = defaultdict(list)
     for k, kind in enumerate(kinds):
-        codes = values[:, k].round().long() if kind != "continuous" else values[:, k]
+        column = values[:, k]
+        codes = column.round().long() if kind == "count" else column.unique(return_inverse=True)[1]
         if kind == "category":
             own = pooled_cells(codes)
             cells[Softmax, own.number, 1.0].append((k, own))

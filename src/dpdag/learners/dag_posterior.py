@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
+import torch
 from torch import Tensor
 
+from ..columns import ColumnType, TypedColumns, column_types
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
@@ -55,6 +57,9 @@ class DAGPosterior(PosteriorLearner):
         time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
             looks at as many rows as that and the free memory allow, but at no less than 1000 for
             want of time.
+        types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
+            inferred for others. A discrete column has a probability given its causes: logistic,
+            softmax, ordered logistic, Poisson or negative binomial.
         missing: "error" refuses NaN; "impute" learns with them: missing values are drawn anew from
             the learned model between fits, from usual values at first.
         knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
@@ -71,6 +76,7 @@ class DAGPosterior(PosteriorLearner):
             for others.
         choice_: One record per column: transformation, weights of functions (none without causes)
             and of noise, evidence, nats over a column without causes, rows read.
+        types_: The :class:`~dpdag.columns.ColumnType` of every column.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
     Example:
@@ -86,6 +92,7 @@ class DAGPosterior(PosteriorLearner):
     edge_prior: float | None = None
     resamples: int | None = None
     time_budget: float = TIME_BUDGET
+    types: Mapping[Any, str] | None = None
     missing: str = "error"
     knowledge: Knowledge | None = None
     pns: Any = None
@@ -98,6 +105,7 @@ class DAGPosterior(PosteriorLearner):
         """Learn from the columns of ``X`` (rows, n); ``y`` is ignored."""
         self._check()
         warn_of_ids(X)
+        self.types_ = self._types(X)
         if self.missing == "impute":
             fit_with_missing(self, X, self._fit)
             return self
@@ -116,6 +124,22 @@ class DAGPosterior(PosteriorLearner):
             return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:
+        """Of all columns; drawn values keep only those of two values and those that are given."""
+        types, given = column_types(X, self.types), self.types or {}
+        if self.missing == "error":
+            return types
+        names = list(X.columns) if hasattr(X, "columns") else range(len(types))
+        plain = ColumnType("continuous")
+        return tuple(
+            own if own.kind == "binary" or name in given else plain
+            for own, name in zip(types, names)
+        )
+
+    def _typed(self) -> TypedColumns:
+        kinds = tuple(own.kind for own in self.types_)
+        return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
+
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
             columns,
@@ -126,6 +150,7 @@ class DAGPosterior(PosteriorLearner):
             edge_prior=self.edge_prior,
             resamples=self.resamples,
             random_state=self.random_state,
+            types=self._typed(),
         )
 
     def _prepare(self, X: Any) -> Job:
