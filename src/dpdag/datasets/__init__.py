@@ -3,6 +3,7 @@
 from .benchmarks import PAPER_BENCHMARKS, benchmark
 from .catalogue import available, load
 from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
+from .mixed import COLUMN_TYPES, MixedModel, mixed
 from .noise import NOISES, Noise
 from .original import ORIGINALS
 from .preparation import (
@@ -22,6 +23,7 @@ from .simulation import NONLINEARITIES, simulate
 from .tabular import read
 
 __all__ = [
+    "COLUMN_TYPES",
     "GP",
     "GRAPHS",
     "MECHANISMS",
@@ -35,6 +37,7 @@ __all__ = [
     "Dataset",
     "Linear",
     "Mechanism",
+    "MixedModel",
     "Noise",
     "Polynomial",
     "Provenance",
@@ -50,6 +53,7 @@ __all__ = [
     "from_one_hot",
     "levels",
     "load",
+    "mixed",
     "one_hot",
     "read",
     "sachs_adjacency",

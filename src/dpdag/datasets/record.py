@@ -75,6 +75,7 @@ class Dataset:
         name: What the data set is called.
         provenance: Where it comes from.
         mask: (rows, nodes) true where a value was set by an intervention; None: observed only.
+        types: The types of columns by name, where they are known.
 
     Example:
         >>> from dpdag import datasets
@@ -91,6 +92,7 @@ class Dataset:
     name: str
     provenance: Provenance
     mask: BoolArray | None = field(default=None)
+    types: dict[str, str] | None = field(default=None)
 
     def __post_init__(self) -> None:
         X = np.array(self.X, dtype=np.float64)
