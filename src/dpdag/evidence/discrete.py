@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ..ops.rows import varied_rows
 from .base import Evidence
 from .cells import Cells, ordered_cells, pooled_cells
-from .features import Features, centre_rows, curves, lines, process
+from .features import Features, curves, lines, own_order, process
 from .laplace import laplace
 from .likelihoods import Likelihood, NegativeBinomial, Ordered, Softmax
 
@@ -20,6 +21,9 @@ __all__ = ["LATENT", "DiscreteEvidence"]
 _OfCells = type[Ordered] | type[Softmax]
 
 LATENT = ("linear", "additive", "gp")  # kinds of latent functions
+_CENTRES = 60  # rows that a process is carried by
+_FEW = 300  # rows on which processes must come near to other functions
+_ROUGH = 6.0  # nats that are near enough there
 
 
 class DiscreteEvidence(Evidence):
@@ -70,7 +74,13 @@ class DiscreteEvidence(Evidence):
         self.discrete = torch.tensor([kind != "continuous" for kind in kinds])
         self.categories = tuple(k for k, kind in enumerate(kinds) if kind == "category")
         self.lines, self.curves = lines(self.x, self.categories), curves(self.x, self.categories)
-        self._centres = centre_rows(self.lines)
+        order = own_order(self.lines)
+        self._centres = order[:_CENTRES]
+        self._few: DiscreteEvidence | None = None
+        if "gp" in self.functions and self.n_rows > 1.5 * _FEW:
+            few = varied_rows(values, order[:_FEW])
+            self._few = DiscreteEvidence(self.x[few], values[few], kinds)
+        self._known: dict[str, dict[tuple[int, bytes], float]] = {name: {} for name in LATENT}
         self._families = _families(values, self.kinds)
         self.log_root = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
         for family in self._families:
@@ -93,18 +103,13 @@ class DiscreteEvidence(Evidence):
         value = self.x.new_full((len(child), len(self.functions)), -math.inf)
         count = parents.sum(-1)
         several = count > 1 if asked is None else (count > 1) & asked
-        value[count == 0] = self.log_root[child[count == 0], None]
         for k, name in enumerate(self.functions):
-            rows = (several if name == "gp" else count > 0).nonzero()[:, 0]
+            rows = torch.arange(len(child)) if name != "gp" else several.nonzero()[:, 0]
             if len(rows):
-                value[rows, k] = self._given(name, child[rows], parents[rows])
-        single = (count == 1).nonzero()[:, 0]
-        if "gp" in self.functions and len(single):
-            if "additive" in self.functions:
-                curve = value[single, self.functions.index("additive")]
-            else:
-                curve = self._given("additive", child[single], parents[single])
-            value[single, self.functions.index("gp")] = curve
+                value[rows, k] = self._values(name, child[rows], parents[rows])
+            if name == "gp" and bool((count < 2).any()):
+                few = (count < 2).nonzero()[:, 0]
+                value[few, k] = self._values("additive", child[few], parents[few])
         return value - math.log(len(self.functions))
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
@@ -127,7 +132,34 @@ class DiscreteEvidence(Evidence):
         """The same with column ``order[k]`` in place k, of these functions only."""
         kinds = [self.kinds[k] for k in order.tolist()]
         kept = self.functions if functions is None else functions
-        return DiscreteEvidence(self.x[:, order], self.values[:, order], kinds, functions=kept)
+        own = DiscreteEvidence(self.x[:, order], self.values[:, order], kinds, functions=kept)
+        if torch.equal(order, torch.arange(self.n_nodes)):
+            own._known = self._known
+        return own
+
+    def _values(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # -> (b,)
+        """Log probabilities with functions of one kind, each computed once."""
+        known, packed = self._known[name], parents.numpy()
+        keys = [(v, row.tobytes()) for v, row in zip(child.tolist(), packed)]
+        first = {key: k for k, key in enumerate(keys) if key not in known}
+        if first:
+            rows = torch.tensor(list(first.values()))
+            value = self.log_root[child[rows]]
+            given = parents[rows].any(-1)
+            if name == "gp":
+                hopeless = ~self._promising(child[rows], parents[rows])
+                value[hopeless], given = -math.inf, given & ~hopeless
+            if bool(given.any()):
+                value[given] = self._given(name, child[rows[given]], parents[rows[given]])
+            known.update(zip(first, value.tolist()))
+        return self.x.new_tensor([known[key] for key in keys])
+
+    def _promising(self, child: Tensor, parents: Tensor) -> Tensor:  # -> (b,) bool
+        """Whether processes come near to other functions on few rows."""
+        if self._few is None:
+            return torch.ones(len(child), dtype=torch.bool)
+        rough = self._few.terms(child, parents)
+        return rough[:, -1] > rough[:, :-1].amax(-1) - _ROUGH
 
     def _given(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value = self.x.new_full((len(child),), -math.inf)

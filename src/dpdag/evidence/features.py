@@ -16,14 +16,13 @@ from .gram import WORKSPACE, equal_sets
 from .likelihoods import contrasts
 from .splines import fit_splines
 
-__all__ = ["Features", "curves", "indicators", "lines", "process"]
+__all__ = ["Features", "curves", "indicators", "lines", "own_order", "process"]
 
 AMPLITUDES = (0.03, 0.3, 3.0, 30.0)  # precisions of slopes
 SMOOTHNESS = tuple((a, s) for a in (0.1, 3.0) for s in (1e-3, 3e-2, 1.0))
 LENGTH_SCALES = (0.8, 1.6, 3.2)  # of processes
 HEIGHTS = (0.1, 1.0)  # their precisions
 _LINE = 1.0  # precision of the straight part of a process
-_CENTRES = 80  # rows that a process is carried by
 _CURVES = 8
 
 
@@ -125,12 +124,12 @@ def process(line: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:  # (c, N, w
     return features, precision.expand(len(scale), -1, -1)
 
 
-def centre_rows(features: Features) -> Tensor:  # -> (M,)
-    """Some rows, the same ones whatever the order of rows, columns and categories."""
+def own_order(features: Features) -> Tensor:  # -> (N,)
+    """Rows in an order like chance, the same whatever that of rows, columns and categories was."""
     square = features.values.square()
     size = square.new_zeros(len(square), int(features.owner.max()) + 1)
     size = size.index_add(1, features.owner, square)  # (N, n)
-    return (1e3 * (size.sum(-1) + math.e * size.square().sum(-1))).frac().argsort()[:_CENTRES]
+    return (1e3 * (size.sum(-1) + math.e * size.square().sum(-1))).frac().argsort()
 
 
 def _blocks(

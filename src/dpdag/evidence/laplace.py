@@ -82,6 +82,7 @@ class _Design:
 
     def __init__(self, features: Tensor, settings: int) -> None:
         self.features, m = features, features.shape[-1]
+        self.transposed = features.mT.contiguous()
         self.first, self.second = torch.triu_indices(m, m)
         self.products: Tensor | None = None
         if m < 2 * settings:
@@ -89,7 +90,7 @@ class _Design:
 
     def functions(self, weight: Tensor) -> Tensor:  # (b, h, g, c, m) -> (b, h, g, c, N)
         """Combinations of features."""
-        flat = weight.flatten(1, 3) @ self.features.mT
+        flat = weight.flatten(1, 3) @ self.transposed
         return flat.unflatten(1, weight.shape[1:4])
 
     def slopes(self, each: Tensor) -> Tensor:  # (b, h, g, *, N) -> (b, h, g, * · m)
@@ -102,7 +103,7 @@ class _Design:
         c, m = each.shape[-2], self.features.shape[-1]
         flat = each.flatten(1, -2)  # (b, s, N)
         if self.products is None:
-            weighted = self.features.mT.unsqueeze(1) * flat.unsqueeze(2)  # (b, s, m, N)
+            weighted = self.transposed.unsqueeze(1) * flat.unsqueeze(2)  # (b, s, m, N)
             blocks = weighted.flatten(1, 2) @ self.features
         else:
             blocks = flat.new_empty(*flat.shape[:2], m, m)
