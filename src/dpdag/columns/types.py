@@ -68,6 +68,20 @@ class ColumnType:
         place = pd.Index(self.levels).get_indexer(pd.Index(pd.Series(values).to_numpy(object)))
         return np.where(place < 0, np.nan, place)
 
+    def settle(self, values: NDArray[np.float64]) -> NDArray[np.float64]:  # (rows,) -> (rows,)
+        """The nearest numbers that a column of this type can hold.
+
+        Example:
+            >>> ColumnType("count").settle(np.array([-0.2, 1.7])).tolist()
+            [0.0, 2.0]
+        """
+        if self.kind == "count":
+            return values.round().clip(min=0.0)
+        if not self.levels:
+            return values
+        known = np.sort(np.asarray(self.levels, dtype=np.float64))
+        return known[np.searchsorted((known[1:] + known[:-1]) / 2, values)]
+
     def decode(self, codes: NDArray[np.float64]) -> NDArray[Any]:  # (rows,) -> (rows,)
         """Back from codes to values."""
         return np.asarray(self.levels)[codes.astype(int)] if self.levels else codes

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from .likelihoods import Expansion, Likelihood
 
-__all__ = ["laplace"]
+__all__ = ["Mode", "laplace", "laplace_mode"]
 
 _STEPS = 25
 _NEAR = 0.02  # nats that a Newton step still promises where the search ends
+
+
+class Mode(NamedTuple):
+    """Where a probability times its prior is highest.
+
+    Attributes:
+        value: (b, h, g) log of its integral.
+        levels: (b, h, g, q).
+        weight: (b, h, g, c, m).
+    """
+
+    value: Tensor
+    levels: Tensor
+    weight: Tensor
 
 
 def laplace(
@@ -43,6 +58,16 @@ def laplace(
         >>> bool(laplace(coins, one, x[None, :, None], flat) > coins.log_root() + 20)
         True
     """
+    return laplace_mode(likelihood, column, features, precision).value
+
+
+def laplace_mode(
+    likelihood: Likelihood,
+    column: Tensor,  # (b,)
+    features: Tensor,  # (b, N, m)
+    precision: Tensor,  # (b, g, m)
+) -> Mode:
+    """The same as :func:`laplace`, with the mode."""
     start, c = likelihood.start()[column], likelihood.n_functions
     (batch, q), (_, grid, m) = start.shape, precision.shape
     settings = batch, likelihood.n_shapes, grid
@@ -64,12 +89,15 @@ def laplace(
         promise = 0.5 * (slope * step).sum(-1)
         volume = factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         found = torch.where(better, value + promise - volume, found)
-        if bool((better & (promise < _NEAR)).all()):
-            break
         base = torch.where(better.unsqueeze(-1), point, base)
         best = torch.where(better, value, best)
+        if bool((better & (promise < _NEAR)).all()):
+            base = base + step
+            break
         point = torch.where(better.unsqueeze(-1), base + step, 0.5 * (base + point))
-    return found + 0.5 * q * math.log(2 * math.pi) + 0.5 * prior.log().sum(-1)
+    levels, weight = base.split([q, c * m], -1)
+    found = found + 0.5 * q * math.log(2 * math.pi) + 0.5 * prior.log().sum(-1)
+    return Mode(found, levels, weight.unflatten(-1, (c, m)))
 
 
 class _Design:

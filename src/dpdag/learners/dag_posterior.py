@@ -137,7 +137,7 @@ class DAGPosterior(PosteriorLearner):
         )
 
     def _typed(self) -> TypedColumns:
-        kinds = tuple(own.kind for own in self.types_)
+        kinds = tuple(own.kind for own in self.types_ or ())
         return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
 
     def _plan(self, columns: int) -> Plan:
@@ -183,7 +183,7 @@ class DAGPosterior(PosteriorLearner):
         return Solution(
             ranking(best, constraints),
             best.adjacency,
-            partial(fit_mixed, evidence=evidence),
+            partial(fit_mixed, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),
             history,
         )

@@ -25,6 +25,8 @@ from ..mechanisms import FrozenMLP
 from ..scm import (
     AdditiveMechanisms,
     Categories,
+    DiscreteColumn,
+    DiscreteMechanisms,
     GPMechanisms,
     LinearMechanisms,
     MixedMechanisms,
@@ -45,6 +47,8 @@ RECORDS: dict[str, type[Any]] = {
         Categories,
         ColumnType,
         Constraints,
+        DiscreteColumn,
+        DiscreteMechanisms,
         Knowledge,
         LinearMechanisms,
         MixedMechanisms,
