@@ -22,7 +22,7 @@ from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
 from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
-from .validation import warn_of_ids
+from .validation import validated, warn_of_ids
 
 __all__ = ["DAGPosterior"]
 
@@ -125,11 +125,13 @@ class DAGPosterior(PosteriorLearner):
         return tuple(self.mechanism)
 
     def _types(self, X: Any) -> tuple[ColumnType, ...]:
-        """Of all columns; drawn values keep only those of two values and those that are given."""
-        types, given = column_types(X, self.types), self.types or {}
+        """Of all columns; where values are drawn, only those of two values or given are kept."""
+        values = validated(self, X, reset=True, min_rows=self.min_rows)
+        named = hasattr(X, "columns")  # whose dtypes tell more than numbers
+        types, given = column_types(X if named else values, self.types), self.types or {}
         if self.missing == "error":
             return types
-        names = list(X.columns) if hasattr(X, "columns") else range(len(types))
+        names = list(X.columns) if named else range(len(types))
         plain = ColumnType("continuous")
         return tuple(
             own if own.kind == "binary" or name in given else plain
