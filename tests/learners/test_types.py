@@ -131,6 +131,17 @@ def test_mixed_tables_are_recovered_far_better_than_as_plain_numbers(rows: int) 
     assert np.mean(typed) > np.mean(plain) + 0.3
 
 
+def test_missing_values_are_filled_with_values_of_the_type() -> None:
+    X = table(200)
+    holes = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    options = {"mechanism": "additive", "missing": "impute", "random_state": 0, "verbose": False}
+    model = DAGPosterior(types={"site": "category"}, **options).fit(holes)
+    assert [own.kind for own in model.types_] == [own.kind for own in fitted().types_]
+    filled = model.impute(holes)
+    for own, name in zip(model.types_, X):
+        np.testing.assert_array_equal(own.settle(filled[name].to_numpy()), filled[name])
+
+
 def test_knowledge_holds_on_discrete_columns() -> None:
     known = Knowledge(forbidden=[("bmi", "diabetes")], required=[("pain", "visits")])
     model = DAGPosterior(knowledge=known, random_state=0, verbose=False).fit(table(200))

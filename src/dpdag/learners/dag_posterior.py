@@ -125,18 +125,9 @@ class DAGPosterior(PosteriorLearner):
         return tuple(self.mechanism)
 
     def _types(self, X: Any) -> tuple[ColumnType, ...]:
-        """Of all columns; where values are drawn, only those of two values or given are kept."""
         values = validated(self, X, reset=True, min_rows=self.min_rows)
-        named = hasattr(X, "columns")  # whose dtypes tell more than numbers
-        types, given = column_types(X if named else values, self.types), self.types or {}
-        if self.missing == "error":
-            return types
-        names = list(X.columns) if named else range(len(types))
-        plain = ColumnType("continuous")
-        return tuple(
-            own if own.kind == "binary" or name in given else plain
-            for own, name in zip(types, names)
-        )
+        # Dtypes of a DataFrame tell more than numbers.
+        return column_types(X if hasattr(X, "columns") else values, self.types)
 
     def _typed(self) -> TypedColumns:
         kinds = tuple(own.kind for own in self.types_ or ())
