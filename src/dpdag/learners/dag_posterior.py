@@ -74,8 +74,9 @@ class DAGPosterior(PosteriorLearner):
         linked_probabilities_: (n, n) probability of an edge in either direction.
         edge_scores_: (n, n) nats that each edge of the graph carries, plus one, and less than one
             for others.
-        choice_: One record per column: transformation, weights of functions (none without causes)
-            and of noise, evidence, nats over a column without causes, rows read.
+        choice_: One record per column: type, transformation, weights of functions (none without
+            causes) and of noise (none of discrete columns), evidence, nats over a column
+            without causes, rows read.
         types_: The :class:`~dpdag.columns.ColumnType` of every column.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -166,7 +167,8 @@ class DAGPosterior(PosteriorLearner):
             found, evidence = solve(x, constraints, plan, spinner)
         best = found[0].graph
         self.posterior_ = mixture(found, constraints)
-        self.choice_ = records(evidence, best.adjacency, self._names(x.shape[1]), self._kinds)
+        names, types = self._names(x.shape[1]), self.types_ or ()
+        self.choice_ = records(evidence, best.adjacency, names, self._kinds, types)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..columns import MonotoneColumns, TypedColumns, order_by_values, table_of, transform
+from ..columns import (
+    ColumnType,
+    MonotoneColumns,
+    TypedColumns,
+    order_by_values,
+    table_of,
+    transform,
+)
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.gp import affordable_rows, search_seconds
@@ -232,19 +239,21 @@ def records(
     graph: Tensor,  # (n, n) bool
     names: Sequence[Any],
     kinds: Sequence[str],
+    types: Sequence[ColumnType],
 ) -> list[dict[str, Any]]:
     """Which nats, rows and families decided, one record per column."""
     found = []
-    for v, (name, kind) in enumerate(zip(names, kinds)):
+    for v, (name, kind, own_type) in enumerate(zip(names, kinds, types)):
         own, parents = evidence.weights(v, graph[:, v]), int(graph[:, v].sum())
         weights = dict(zip(evidence.functions, own.functions.tolist()))
         found.append(
             {
                 "column": str(name),
+                "type": str(own_type),
                 "parents": parents,
                 "transformation": kind,
                 "functions": weights if parents else {},
-                "noise": dict(zip(NOISES, own.noise.tolist())),
+                "noise": {} if own_type.discrete else dict(zip(NOISES, own.noise.tolist())),
                 "log_evidence": own.log_evidence,
                 "nats_over_root": own.over_root,
                 "rows": evidence.n_rows,
