@@ -3,6 +3,7 @@
 from .benchmarks import PAPER_BENCHMARKS, benchmark
 from .catalogue import available, is_name, load
 from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Polynomial
+from .mixed import COLUMN_TYPES, MixedModel, mixed
 from .noise import NOISES, Noise
 from .original import ORIGINALS
 from .preparation import (
@@ -23,6 +24,7 @@ from .simulation import NONLINEARITIES, simulate
 from .tabular import read
 
 __all__ = [
+    "COLUMN_TYPES",
     "GP",
     "GRAPHS",
     "MECHANISMS",
@@ -37,6 +39,7 @@ __all__ = [
     "Dataset",
     "Linear",
     "Mechanism",
+    "MixedModel",
     "Noise",
     "Polynomial",
     "Provenance",
@@ -53,6 +56,7 @@ __all__ = [
     "is_name",
     "levels",
     "load",
+    "mixed",
     "one_hot",
     "read",
     "sachs_adjacency",

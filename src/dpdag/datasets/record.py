@@ -76,6 +76,7 @@ class Dataset:
         provenance: Where it comes from.
         mask: (rows, nodes) true where a value was set by an intervention; None: observed only.
         conditions: (rows,) the number of the experiment that a row comes from; None: of one.
+        types: The types of columns by name, where they are known.
 
     Example:
         >>> from dpdag import datasets
@@ -93,6 +94,7 @@ class Dataset:
     provenance: Provenance
     mask: BoolArray | None = field(default=None)
     conditions: IntArray | None = field(default=None)
+    types: dict[str, str] | None = field(default=None)
 
     def __post_init__(self) -> None:
         X = np.array(self.X, dtype=np.float64)

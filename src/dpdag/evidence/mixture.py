@@ -105,7 +105,7 @@ class MixtureEvidence(ScreenedEvidence):
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
         self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
-        self.cheap = _cheap(self.table)
+        self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
             name: GPEvidence(table, kernel=KERNEL_OF[name], device=device)
@@ -114,7 +114,7 @@ class MixtureEvidence(ScreenedEvidence):
         }
         screened = min((p.screen_rows for p in self.processes.values()), default=self.n_rows)
         self._on_few_rows = (
-            _cheap(self.table.first(screened)) if screened < self.n_rows else {}
+            self._cheap(self.table.first(screened)) if screened < self.n_rows else {}
         )  # what processes must come near to on the rows of their screening
         every = torch.ones(self.n_nodes, dtype=torch.bool)
         self.asked = every if asked is None else asked
@@ -177,24 +177,28 @@ class MixtureEvidence(ScreenedEvidence):
         cheap = [name for name in self.functions if name in self.cheap]
         if not cheap or not self.processes:
             return self if cheap else None
-        return MixtureEvidence(self.table, functions=cheap, any_noise=self.any_noise)
+        return self._alike(self.table, cheap, torch.arange(self.n_nodes))
 
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         """The same with column ``order[k]`` in place k, knowing what is known."""
         table = Table(*(part[:, order] for part in self.table))
-        own = MixtureEvidence(
-            table,
-            functions=self.functions,
-            any_noise=self.any_noise,
-            asked=self.asked[order],
-            device=self.device,
-        )
+        own = self._alike(table, self.functions, order)
         for name, process in own.processes.items():
             process.learn_from(self.processes[name], order)
         place = order.argsort()
         for (child, bits), terms in self._known.items():
             own._known[int(place[child]), bits_of(place[members(bits)])] = terms
         return own
+
+    def _alike(self, table: Table, functions: Sequence[str], order: Tensor) -> MixtureEvidence:
+        """An evidence of the same kind, knowing nothing, with column ``order[k]`` in place k."""
+        return MixtureEvidence(
+            table,
+            functions=functions,
+            any_noise=self.any_noise,
+            asked=self.asked[order],
+            device=self.device,
+        )
 
     def holds(self, function: str, graph: Tensor) -> bool:  # (n, n) bool
         """Whether a kind of function holds the evidence of most columns with parents."""
@@ -376,8 +380,7 @@ class MixtureEvidence(ScreenedEvidence):
             values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         )
 
-
-def _cheap(table: Table) -> dict[str, Any]:
-    """Evidences that cost little."""
-    sums = AdditiveEvidence(table.x, y=table.y)
-    return {"linear": LinearEvidence(table.y), "additive": sums}
+    def _cheap(self, table: Table) -> dict[str, Any]:
+        """Evidences that cost little."""
+        sums = AdditiveEvidence(table.x, y=table.y)
+        return {"linear": LinearEvidence(table.y), "additive": sums}

@@ -86,9 +86,10 @@ def _choice(records: list[dict[str, Any]] | None) -> str | None:
     if not records:
         return None
     children = [record for record in records if record["parents"]]
+    noisy = [record for record in records if record["noise"]]  # discrete columns have none
     parts = [
         f"{what} {_counted([max(r[what], key=r[what].__getitem__) for r in those])}"
-        for what, those in (("functions", children), ("noise", records))
+        for what, those in (("functions", children), ("noise", noisy))
         if those
     ]
     for kind in dict.fromkeys(record["transformation"] for record in records):

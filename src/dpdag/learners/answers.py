@@ -140,6 +140,8 @@ class ModelLearner(DAGLearner):
             low, high = self.observed_.low, self.observed_.high
             for k in categories.twofold:
                 values[:, k] = np.where(values[:, k] > (low[k] + high[k]) / 2, high[k], low[k])
+        for k, own in enumerate(self.types_ or ()):
+            values[:, k] = own.settle(values[:, k])
         for column, value in (given or {}).items():
             values[:, column] = value
         return values

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from ..columns import MonotoneColumns
+from ..columns import ColumnType, MonotoneColumns
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
@@ -77,6 +77,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
         levels_: All categories of variables that are given as 0/1 columns, where they are known.
+        types_: The types of the columns, where a learner asks for them.
         observed_: The ranges of the columns; None for a model saved without them.
     """
 
@@ -87,6 +88,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     random_state: Any = None
     columns_: MonotoneColumns | None = None
     levels_: dict[str, list[str]] | None = None
+    types_: tuple[ColumnType, ...] | None = None
     observed_: Observed | None = None
 
     @abstractmethod

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
+import torch
 from torch import Tensor
 
+from ..columns import ColumnType, TypedColumns, column_types
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
@@ -20,7 +22,7 @@ from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
 from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
-from .validation import warn_of_row_numbers
+from .validation import validated, warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
@@ -55,6 +57,9 @@ class DAGPosterior(PosteriorLearner):
         time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
             looks at as many rows as that and the free memory allow, but at no less than 1000 for
             want of time.
+        types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
+            inferred for others. A discrete column has a probability given its causes: logistic,
+            softmax, ordered logistic, Poisson or negative binomial.
         missing: "error" refuses NaN; "impute" learns with them: missing values are drawn anew from
             the learned model between fits, from usual values at first.
         knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
@@ -69,8 +74,10 @@ class DAGPosterior(PosteriorLearner):
         linked_probabilities_: (n, n) probability of an edge in either direction.
         edge_scores_: (n, n) nats that each edge of the graph carries, plus one, and less than one
             for others.
-        choice_: One record per column: transformation, weights of functions (none without causes)
-            and of noise, evidence, nats over a column without causes, rows read.
+        choice_: One record per column: type, transformation, weights of functions (none without
+            causes) and of noise (none of discrete columns), evidence, nats over a column
+            without causes, rows read.
+        types_: The :class:`~dpdag.columns.ColumnType` of every column.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
     Example:
@@ -86,6 +93,7 @@ class DAGPosterior(PosteriorLearner):
     edge_prior: float | None = None
     resamples: int | None = None
     time_budget: float = TIME_BUDGET
+    types: Mapping[Any, str] | None = None
     missing: str = "error"
     knowledge: Knowledge | None = None
     pns: Any = None
@@ -98,6 +106,7 @@ class DAGPosterior(PosteriorLearner):
         """Learn from the columns of ``X`` (rows, n); ``y`` is ignored."""
         self._check()
         warn_of_row_numbers(X)
+        self.types_ = self._types(X)
         if self.missing == "impute":
             fit_with_missing(self, X, self._fit)
             return self
@@ -116,6 +125,15 @@ class DAGPosterior(PosteriorLearner):
             return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:
+        values = validated(self, X, reset=True, min_rows=self.min_rows)
+        # Dtypes of a DataFrame tell more than numbers.
+        return column_types(X if hasattr(X, "columns") else values, self.types)
+
+    def _typed(self) -> TypedColumns:
+        kinds = tuple(own.kind for own in self.types_ or ())
+        return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
+
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
             columns,
@@ -126,6 +144,7 @@ class DAGPosterior(PosteriorLearner):
             edge_prior=self.edge_prior,
             resamples=self.resamples,
             random_state=self.random_state,
+            types=self._typed(),
         )
 
     def _prepare(self, X: Any) -> Job:
@@ -148,7 +167,8 @@ class DAGPosterior(PosteriorLearner):
             found, evidence = solve(x, constraints, plan, spinner)
         best = found[0].graph
         self.posterior_ = mixture(found, constraints)
-        self.choice_ = records(evidence, best.adjacency, self._names(x.shape[1]), self._kinds)
+        names, types = self._names(x.shape[1]), self.types_ or ()
+        self.choice_ = records(evidence, best.adjacency, names, self._kinds, types)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}
@@ -158,7 +178,7 @@ class DAGPosterior(PosteriorLearner):
         return Solution(
             ranking(best, constraints),
             best.adjacency,
-            partial(fit_mixed, evidence=evidence),
+            partial(fit_mixed, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),
             history,
         )

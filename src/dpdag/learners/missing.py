@@ -31,6 +31,8 @@ def fit_with_missing(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> 
     missing = np.isnan(values)
     refuse_empty(missing, learner._names(values.shape[1]))
     filled = np.where(missing, [_usual(column[~np.isnan(column)]) for column in values.T], values)
+    for k, own in enumerate(learner.types_ or ()):
+        filled[:, k] = own.settle(filled[:, k])
     for draw in range(_ROUNDS if missing.any() else 0):
         fit(like_input(filled, X, X))
         x = learner._model_units(values)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from ..columns import MonotoneColumns, order_by_values, table_of, transform
+from ..columns import (
+    ColumnType,
+    MonotoneColumns,
+    TypedColumns,
+    order_by_values,
+    table_of,
+    transform,
+)
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
+from ..evidence.discrete import DiscreteEvidence
 from ..evidence.gp import affordable_rows, search_seconds
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
+from ..evidence.typed import TypedEvidence
 from ..ops.graphs import reachability
 from ..ops.rows import varied_rows
 from ..posterior import LocalPosterior, direction_odds, fit_locally, likely_graphs
@@ -42,6 +51,7 @@ class Plan:
         edge_prior: Probability of an edge; learned where None.
         resamples: Random halves of the rows; None for as many as called for.
         rows: That evidences read at most.
+        types: Of the columns; None where all are continuous.
     """
 
     functions: Sequence[str] = FUNCTIONS
@@ -51,6 +61,7 @@ class Plan:
     rows: int = 1000
     device: str = "cpu"
     random_state: Any = None
+    types: TypedColumns | None = None
 
     @classmethod
     def within(cls, columns: int, seconds: float, device: str, **others: Any) -> Plan:
@@ -61,14 +72,22 @@ class Plan:
     def evidence(self, x: Tensor, asked: Tensor | None = None) -> MixtureEvidence:  # (rows, n)
         """Of some rows, drawn at random, the same ones each time."""
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-        rows = varied_rows(x, order[: self.rows])
-        return MixtureEvidence(
-            table_of(x[rows]),
-            functions=self.functions,
-            any_noise=self.any_noise,
-            asked=asked,
-            device=self.device,
-        )
+        x = x[varied_rows(x, order[: self.rows])]
+        table = table_of(x)
+        options: dict[str, Any] = {
+            "any_noise": self.any_noise,
+            "asked": asked,
+            "device": self.device,
+        }
+        if self.types is None or not bool(self.types.discrete.any()):
+            return MixtureEvidence(table, functions=self.functions, **options)
+        values, kinds = self.types.values(x), self.types.kinds
+        discrete = DiscreteEvidence(table.x, values, kinds, functions=self.functions)
+        return TypedEvidence(table, discrete, functions=self.functions, **options)
+
+    def relabelled(self, order: Tensor) -> Plan:  # (n,)
+        """For a table with column ``order[k]`` in place k."""
+        return replace(self, types=None if self.types is None else self.types.relabelled(order))
 
 
 class Found(NamedTuple):
@@ -95,6 +114,7 @@ def choose_columns(
         constraints=constraints.relabelled(order),
         functions=plan.functions,
         any_noise=plan.any_noise,
+        fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
     )
     kinds = tuple(chosen[k] for k in order.argsort().tolist())
     if all(kind == "identity" for kind in kinds):
@@ -113,7 +133,9 @@ def solve(
     Searches see the columns in an order of their own, so that nothing depends on the given one.
     """
     order = order_by_values(x)
-    found, evidence = _solve(x[:, order], constraints.relabelled(order), plan, spinner)
+    found, evidence = _solve(
+        x[:, order], constraints.relabelled(order), plan.relabelled(order), spinner
+    )
     back = order.argsort()
     return [one.relabelled(back) for one in found], evidence.relabelled(back)
 
@@ -217,19 +239,21 @@ def records(
     graph: Tensor,  # (n, n) bool
     names: Sequence[Any],
     kinds: Sequence[str],
+    types: Sequence[ColumnType],
 ) -> list[dict[str, Any]]:
     """Which nats, rows and families decided, one record per column."""
     found = []
-    for v, (name, kind) in enumerate(zip(names, kinds)):
+    for v, (name, kind, own_type) in enumerate(zip(names, kinds, types)):
         own, parents = evidence.weights(v, graph[:, v]), int(graph[:, v].sum())
         weights = dict(zip(evidence.functions, own.functions.tolist()))
         found.append(
             {
                 "column": str(name),
+                "type": str(own_type),
                 "parents": parents,
                 "transformation": kind,
                 "functions": weights if parents else {},
-                "noise": dict(zip(NOISES, own.noise.tolist())),
+                "noise": {} if own_type.discrete else dict(zip(NOISES, own.noise.tolist())),
                 "log_evidence": own.log_evidence,
                 "nats_over_root": own.over_root,
                 "rows": evidence.n_rows,

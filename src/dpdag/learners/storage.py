@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from ..columns import MonotoneColumns
+from ..columns import ColumnType, MonotoneColumns
 from ..distributions import PERMUTATIONS, Constraints, DAGDistribution, DAGMixture, Knowledge
 from ..distributions.edges import EdgeDistribution
 from ..evidence.splines import SplineBasis
@@ -26,6 +26,8 @@ from ..ops.labels import label_array
 from ..scm import (
     AdditiveMechanisms,
     Categories,
+    DiscreteColumn,
+    DiscreteMechanisms,
     GPMechanisms,
     LinearMechanisms,
     MixedMechanisms,
@@ -44,7 +46,10 @@ RECORDS: dict[str, type[Any]] = {
     for kind in (
         AdditiveMechanisms,
         Categories,
+        ColumnType,
         Constraints,
+        DiscreteColumn,
+        DiscreteMechanisms,
         Knowledge,
         LinearMechanisms,
         MixedMechanisms,

@@ -2,6 +2,7 @@
 
 from .additive import AdditiveMechanisms, fit_additive
 from .categories import Categories
+from .discrete import DiscreteColumn, DiscreteMechanisms, fit_discrete
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
 from .mixed import MixedMechanisms, fit_mixed
@@ -11,6 +12,8 @@ from .observed import Observed
 __all__ = [
     "AdditiveMechanisms",
     "Categories",
+    "DiscreteColumn",
+    "DiscreteMechanisms",
     "GPMechanisms",
     "LinearMechanisms",
     "Mechanisms",
@@ -18,6 +21,7 @@ __all__ = [
     "Observed",
     "StructuralModel",
     "fit_additive",
+    "fit_discrete",
     "fit_gp",
     "fit_linear",
     "fit_mixed",

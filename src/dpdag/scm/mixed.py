@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from ..columns import TypedColumns
 from ..evidence.mixture import MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.splines import SplineBasis
 from .additive import fit_additive
+from .discrete import DiscreteMechanisms, fit_discrete
 from .gp import fit_gp
 from .linear import fit_linear
 from .model import Mechanisms, UncertainMechanisms
@@ -33,6 +35,7 @@ class MixedMechanisms:
         noise: (n,) variance of every node's noise.
         basis: The functions u.
         size_weight: (n, k, n) v: parent, function, child; zero where the size does not vary.
+        discrete: Distributions of the nodes that have probabilities.
     """
 
     parts: tuple[Mechanisms, ...]
@@ -40,11 +43,14 @@ class MixedMechanisms:
     noise: Tensor
     basis: SplineBasis
     size_weight: Tensor
+    discrete: DiscreteMechanisms | None = None
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
         value = torch.zeros_like(x)
         for k, part in enumerate(self.parts):
             value = torch.where(self.kind == k, part(x), value)
+        if self.discrete is not None:
+            value = torch.where(self.discrete.places, self.discrete.means(x), value)
         return value
 
     def scale(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
@@ -61,6 +67,8 @@ class MixedMechanisms:
             if isinstance(part, UncertainMechanisms):
                 constant = (self.kind == k) & ~self.size_weight.any(0).any(0)
                 value = torch.where(constant, part.variance(x), value)
+        if self.discrete is not None:
+            value = torch.where(self.discrete.places, self.discrete.variances(x), value)
         return value
 
 
@@ -68,6 +76,7 @@ def fit_mixed(
     x: Tensor,  # (rows, n) standardised
     graph: Tensor,  # (n, n) bool
     evidence: MixtureEvidence,
+    types: TypedColumns | None = None,
 ) -> MixedMechanisms:
     """The functions that hold most of each column's evidence, and sizes of noise that vary.
 
@@ -85,6 +94,12 @@ def fit_mixed(
     n, functions = len(graph), evidence.functions
     weights = [evidence.weights(v, graph[:, v]) for v in range(n)]
     best = torch.tensor([int(own.functions.argmax()) for own in weights])
+    laws = None
+    if types is not None and bool(types.discrete.any()):
+        laws, graph = fit_discrete(x, graph, types), graph & ~types.discrete
+        category = torch.tensor([kind == "category" for kind in types.kinds])
+        if "additive" in functions:  # which is any function of a category
+            best[graph[category].any(0)] = functions.index("additive")
     used = best[graph.any(0)].unique()
     kind = torch.searchsorted(used, best).clamp(max=max(len(used) - 1, 0))
     parts: list[Mechanisms] = []
@@ -102,6 +117,6 @@ def fit_mixed(
             parents = graph[:, child]
             weight = evidence.size_weights(functions[best[child]], child, parents)
             size_weight[parents, : weight.shape[1], child] = weight
-    model = MixedMechanisms(tuple(parts), kind, x.new_ones(n), basis, size_weight)
+    model = MixedMechanisms(tuple(parts), kind, x.new_ones(n), basis, size_weight, laws)
     scaled = (x - model(x)) / model.scale(x)
-    return MixedMechanisms(tuple(parts), kind, scaled.square().mean(0), basis, size_weight)
+    return replace(model, noise=scaled.square().mean(0))

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from .categories import Categories
+from .discrete import DiscreteMechanisms
 
 __all__ = ["Mechanisms", "ScaledMechanisms", "StructuralModel", "UncertainMechanisms"]
 
@@ -45,7 +46,8 @@ class StructuralModel:
     .. math:: x_j = f_j(x_{\mathrm{pa}(j)}) + s_j(x_{\mathrm{pa}(j)})\, \epsilon_j
 
     with s = 1 for all but :class:`ScaledMechanisms`. The noise of a node is its empirical
-    residuals, so no shape is assumed of it.
+    residuals, so no shape is assumed of it. A discrete node is the quantile of its distribution
+    given its parents at a uniform number, which is its noise.
 
     Arguments:
         adjacency: (n, n) the DAG.
@@ -92,27 +94,48 @@ class StructuralModel:
             return self.mechanisms.scale(x)
         return torch.ones_like(x)
 
+    @property
+    def discrete(self) -> DiscreteMechanisms | None:
+        """Distributions of discrete nodes, where there are some."""
+        return getattr(self.mechanisms, "discrete", None)
+
+    @property
+    def _drawn(self) -> Tensor:  # (n,) bool
+        """Nodes drawn from their distributions; columns of categories are drawn together."""
+        if self.discrete is None:
+            return torch.zeros(self.adjacency.shape[-1], dtype=torch.bool)
+        places = self.discrete.places
+        places[[k for group in self.categories.groups for k in group]] = False
+        return places
+
     def deviation(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Standard deviation of each value given its parents."""
         noise = self.scale(x) * self.residuals.square().mean(0).sqrt()
         if not isinstance(self.mechanisms, UncertainMechanisms):
             return noise
         known = self.mechanisms.variance(x).clamp_min(0).sqrt()
-        return torch.where((self.adjacency != 0).any(0), known, noise)
+        return torch.where((self.adjacency != 0).any(0) | self._drawn, known, noise)
 
     def abduct(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """The noise that made each row."""
-        return (x - self.predict(x)) / self.scale(x)
+        noise = (x - self.predict(x)) / self.scale(x)
+        return noise if self.discrete is None else self.discrete.ranks(x).where(self._drawn, noise)
 
     def log_likelihood(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
-        """Gaussian log density of each value given its parents, with the residuals' variances."""
+        """Gaussian log density of each value given its parents, with the residuals' variances;
+        log probabilities of discrete values."""
         scale = self.scale(x) * self.residuals.square().mean(0).sqrt().clamp_min(1e-6)
         z = (x - self.predict(x)) / scale
-        return -0.5 * z.square() - scale.log() - 0.5 * math.log(2 * math.pi)
+        density = -0.5 * z.square() - scale.log() - 0.5 * math.log(2 * math.pi)
+        if self.discrete is None:
+            return density
+        return self.discrete.log_probabilities(x).where(self._drawn, density)
 
     def impute(self, x: Tensor) -> Tensor:  # (m, n) with NaN -> (m, n)
-        """Fill each NaN with its node's prediction from (filled) parents; the rest is untouched."""
-        return self.propagate(torch.zeros_like(x), fixed=~x.isnan(), values=x)
+        """Fill each NaN with its node's prediction from (filled) parents, the likeliest value of a
+        discrete one; the rest is untouched."""
+        none = torch.zeros_like(x).masked_fill(self._drawn, math.nan)
+        return self.propagate(none, fixed=~x.isnan(), values=x)
 
     def sample(
         self, count: int, *, do: Mapping[int, float], generator: torch.Generator
@@ -125,7 +148,11 @@ class StructuralModel:
         """Draws from the residuals of every node, independently but within categories."""
         rows, n = self.residuals.shape
         drawn = torch.randint(rows, (count, n), generator=generator)
-        return self.residuals.gather(0, self.categories.share_rows(drawn))
+        noise = self.residuals.gather(0, self.categories.share_rows(drawn))
+        if self.discrete is None:
+            return noise
+        uniform = torch.rand(noise.shape, generator=generator, dtype=noise.dtype)
+        return uniform.where(self._drawn, noise)
 
     def counterfactual(self, x: Tensor, *, do: Mapping[int, float]) -> Tensor:  # (m, n) -> (m, n)
         """What each row would have been, its own noise kept, had ``do`` been done."""
@@ -140,9 +167,12 @@ class StructuralModel:
     ) -> Tensor:  # (m, n)
         """Solve the structural equations from the roots down, some entries fixed to ``values``."""
         held = values.nan_to_num()
-        x = torch.where(fixed, held, noise)
+        x = torch.where(fixed, held, noise.nan_to_num())
         for _ in range(_longest_path(self.adjacency) + 1):
-            x = torch.where(fixed, held, self.predict(x) + self.scale(x) * noise)
+            drawn = self.predict(x) + self.scale(x) * noise
+            if self.discrete is not None:
+                drawn = self.discrete.quantiles(x, noise).where(self._drawn, drawn)
+            x = torch.where(fixed, held, drawn)
             x = torch.where(fixed, held, self.categories.settle(x))
         return x
 

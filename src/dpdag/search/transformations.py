@@ -40,6 +40,7 @@ def choose_transforms(
     constraints: Constraints,
     functions: Sequence[str],
     any_noise: bool = True,
+    fixed: Tensor | None = None,  # (n,) bool
 ) -> tuple[str, ...]:
     r"""The transformation of each column under which all of them together are likeliest.
 
@@ -49,10 +50,10 @@ def choose_transforms(
     compared by lines and sums of curves: first one kind for all columns, then single columns, each
     change at the price of two parameters. What wins must hold under processes too, on few rows,
     because causes that act only together look like odd columns to sums.
-    Columns that mostly have one value stay as they are.
+    Columns that mostly have one value stay as they are, and those that are ``fixed``.
     """
     rows = spaced(x, _ROWS)
-    free = ~tied(rows, _MOSTLY)
+    free = ~tied(rows, _MOSTLY) if fixed is None else ~tied(rows, _MOSTLY) & ~fixed
     plain = ("identity",) * x.shape[1]
     judge = _Judge(rows, prior, constraints, any_noise)
     first = judge.climb(plain)

@@ -1,0 +1,224 @@
+"""Distributions of discrete columns given their causes, on a given graph."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..columns import TypedColumns
+from ..evidence.additive import smoothness_grid
+from ..evidence.cells import ordered_cells, pooled_cells
+from ..evidence.features import SMOOTHNESS
+from ..evidence.laplace import laplace_mode
+from ..evidence.likelihoods import (
+    DISPERSIONS,
+    Likelihood,
+    NegativeBinomial,
+    Ordered,
+    Softmax,
+    contrasts,
+)
+from ..evidence.splines import SplineBasis, fit_splines
+
+__all__ = ["DiscreteColumn", "DiscreteMechanisms", "fit_discrete"]
+
+_CURVES = 8
+_BEYOND = 3.0  # times the largest count seen, that a count may reach
+
+
+@dataclass(frozen=True)
+class DiscreteColumn:
+    r"""A discrete column given its causes.
+
+    .. math:: P(x = v) = P(c_v \mid t, f(x_S))\, s_v, \qquad f = \sum_{i \in S} \sum_k w_{ik} u_{ik}
+
+    with cells c of values v, which have shares s of their cells.
+
+    Arguments:
+        column: Which column it is.
+        kind: "ordered", "softmax" or "negative binomial".
+        weight: (n, k, c) w, zero but for causes.
+        levels: (q,) t.
+        dispersion: Of a negative binomial.
+        support: (V,) possible values in the units of the model, lowest first.
+        cell: (V,) the cell of each.
+        share: (V,) its share of its cell.
+    """
+
+    column: int
+    kind: str
+    weight: Tensor
+    levels: Tensor
+    dispersion: float
+    support: Tensor
+    cell: Tensor
+    share: Tensor
+
+    def probabilities(self, features: Tensor) -> Tensor:  # (m, n, k) -> (m, V)
+        """Of all possible values."""
+        f = torch.einsum("rik,ikc->rc", features, self.weight)
+        if self.kind == "negative binomial":
+            y, r = self.cell.double(), torch.tensor(self.dispersion, dtype=torch.float64)
+            log_odds = self.levels + f - r.log()
+            constant = torch.lgamma(y + r) - torch.lgamma(y + 1)
+            odds = torch.nn.functional.logsigmoid
+            return (constant + y * odds(log_odds) + r * odds(-log_odds)).softmax(-1)
+        if self.kind == "softmax":
+            table = contrasts(len(self.levels) + 1) / math.sqrt(2)
+            cells = ((self.levels + f) @ table.T).softmax(-1)
+        else:
+            below = torch.nn.functional.pad(torch.sigmoid(self.levels - f), (1, 0))
+            cells = torch.nn.functional.pad(below, (0, 1), value=1.0).diff(dim=-1).clamp_min(0)
+        return cells[:, self.cell] * self.share
+
+
+@dataclass(frozen=True)
+class DiscreteMechanisms:
+    """Discrete columns of a model, each given its causes, drawn by uniform numbers.
+
+    Arguments:
+        basis: Functions of the causes.
+        columns: One record per discrete column.
+        ordered: (n,) whether means say something: not of categories.
+
+    Example:
+        >>> generator = torch.Generator().manual_seed(0)
+        >>> x = torch.randn(500, 2, generator=generator).double()
+        >>> x[:, 1] = torch.sign(2 * x[:, 0] + x[:, 1])
+        >>> types = TypedColumns(("continuous", "binary"), torch.zeros(2), torch.ones(2))
+        >>> model = fit_discrete(x, torch.tensor([[0, 1], [0, 0]]).bool(), types)
+        >>> model.means(torch.tensor([[-1.0, 0.0], [1.0, 0.0]]).double())[:, 1].sign().tolist()
+        [-1.0, 1.0]
+    """
+
+    basis: SplineBasis
+    columns: tuple[DiscreteColumn, ...]
+    ordered: Tensor
+
+    @property
+    def places(self) -> Tensor:  # (n,) bool
+        """Which columns are discrete."""
+        places = torch.zeros(len(self.ordered), dtype=torch.bool)
+        places[[own.column for own in self.columns]] = True
+        return places
+
+    def means(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """Expected values, of categories the likeliest; zero for other columns."""
+        value = torch.zeros_like(x)
+        for own, p in self._laws(x):
+            likeliest = own.support[p.argmax(-1)]
+            value[:, own.column] = p @ own.support if self.ordered[own.column] else likeliest
+        return value
+
+    def variances(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """Of every column's value given its causes."""
+        value = torch.zeros_like(x)
+        for own, p in self._laws(x):
+            value[:, own.column] = p @ own.support.square() - (p @ own.support).square()
+        return value
+
+    def quantiles(self, x: Tensor, u: Tensor) -> Tensor:  # (m, n), (m, n) -> (m, n)
+        """Values beneath which lies a share ``u`` of each distribution; the likeliest for NaN."""
+        value = torch.zeros_like(x)
+        for own, p in self._laws(x):
+            level = u[:, own.column, None]
+            place = (p.cumsum(-1)[:, :-1] <= level).sum(-1)
+            place = torch.where(level[:, 0].isnan(), p.argmax(-1), place)
+            value[:, own.column] = own.support[place]
+        return value
+
+    def ranks(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """The share of each distribution beneath a value, half its own included."""
+        value = torch.zeros_like(x)
+        for own, p in self._laws(x):
+            place = _nearest(x[:, own.column], own.support)[:, None]
+            at = p.gather(1, place)
+            value[:, own.column] = (p.cumsum(-1).gather(1, place) - at / 2)[:, 0]
+        return value
+
+    def log_probabilities(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """Of every value given its causes."""
+        value = torch.zeros_like(x)
+        for own, p in self._laws(x):
+            place = _nearest(x[:, own.column], own.support)[:, None]
+            value[:, own.column] = p.gather(1, place)[:, 0].clamp_min(1e-12).log()
+        return value
+
+    def _laws(self, x: Tensor) -> Iterator[tuple[DiscreteColumn, Tensor]]:  # (m, n)
+        features = self.basis(x.double())
+        return ((own, own.probabilities(features)) for own in self.columns)
+
+
+def fit_discrete(
+    x: Tensor,  # (rows, n) standardised
+    graph: Tensor,  # (n, n) bool
+    types: TypedColumns,
+) -> DiscreteMechanisms:
+    """The likeliest likelihood and smoothness of every discrete column, at its mode."""
+    basis = fit_splines(x, n_functions=_CURVES)
+    features, grid = basis(x), smoothness_grid(basis.used, SMOOTHNESS)
+    values = types.values(x)
+    columns = [
+        _column(k, values[:, k], x[:, k], graph[:, k], types, basis.used, features, grid)
+        for k in types.discrete.nonzero()[:, 0].tolist()
+    ]
+    ordered = torch.tensor([kind != "category" for kind in types.kinds])
+    return DiscreteMechanisms(basis, tuple(columns), ordered)
+
+
+def _column(
+    column: int,
+    values: Tensor,  # (rows,)
+    x: Tensor,  # (rows,)
+    parents: Tensor,  # (n,) bool
+    types: TypedColumns,
+    used: Tensor,  # (n, k) bool
+    features: Tensor,  # (rows, n, k)
+    grid: Tensor,  # (g, n, k)
+) -> DiscreteColumn:
+    mask = used & parents[:, None]  # (n, k)
+    phi, precision = features[:, mask][None], grid[:, mask][None]
+    found: list[tuple[float, DiscreteColumn]] = []
+    for kind, likelihood, support, cell, share, within in _laws_of(column, values, x, types):
+        mode = laplace_mode(likelihood, torch.zeros(1, dtype=torch.long), phi, precision)
+        at = int(mode.value.argmax())
+        weight = features.new_zeros(*mask.shape, likelihood.n_functions)
+        weight[mask] = mode.weight.flatten(0, 2)[at].T
+        dispersion = DISPERSIONS[at // len(grid)] if kind == "negative binomial" else 0.0
+        levels = mode.levels.flatten(0, 2)[at]
+        own = DiscreteColumn(column, kind, weight, levels, dispersion, support, cell, share)
+        found.append((float(mode.value.flatten()[at]) + within, own))
+    return max(found, key=lambda one: one[0])[1]
+
+
+def _laws_of(
+    column: int, values: Tensor, x: Tensor, types: TypedColumns
+) -> Iterator[tuple[str, Likelihood, Tensor, Tensor, Tensor, float]]:
+    """Likelihoods of a column, with possible values, their cells and their shares of these."""
+    kind = types.kinds[column]
+    counted = values.round() if kind == "count" else values.unique(return_inverse=True)[1]
+    cells = (
+        pooled_cells(counted)
+        if kind == "category"
+        else ordered_cells(counted.long(), bounded=kind != "count")
+    )
+    support, which, times = x.unique(return_inverse=True, return_counts=True)
+    cell = cells.code.new_empty(len(support)).scatter_(0, which, cells.code)
+    share = times / torch.bincount(cell, weights=times.double())[cell]
+    make = Softmax if kind == "category" else Ordered
+    name = "softmax" if kind == "category" else "ordered"
+    yield name, make(cells.code[None], cells.number), support, cell, share, cells.log_within
+    if kind == "count":
+        most = torch.arange(int(_BEYOND * float(counted.max())) + 10).double()
+        known = (most - types.location[column]) / types.scale[column]
+        law = NegativeBinomial(counted[None])
+        yield "negative binomial", law, known, most.long(), torch.ones_like(most), 0.0
+
+
+def _nearest(x: Tensor, support: Tensor) -> Tensor:  # (m,), (V,) -> (m,)
+    middle = (support[1:] + support[:-1]) / 2
+    return torch.searchsorted(middle, x.double().contiguous())
