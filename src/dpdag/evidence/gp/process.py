@@ -30,7 +30,7 @@ from .neighbours import Trials, neighbours
 __all__ = ["GPEvidence", "GPFit"]
 
 _TRUST = 6.0  # nats promised by a step that need not be checked
-_SHORT = 6.0  # nats beneath what is asked for that a value on few rows may promise
+_DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening on a CPU
@@ -222,9 +222,9 @@ class GPEvidence(ScreenedEvidence):
             rough = self._ascend(self._screen, families, point, hessian * scale)
             point, hessian = rough.point, rough.inverse_hessian / scale
             found.rough.copy_(rough.value)
-            promised = _promised(rough.value, near, scale)
+            promised, doubt = _promised(rough.value, near, scale)
             hopeful = rough.value >= rough_goal
-            short = hopeful & (promised < goal - _SHORT)
+            short = hopeful & (promised + doubt < goal)
             found.value[short] = promised[short]
             open_ = (hopeful & ~short).nonzero()[:, 0]
         if len(open_):
@@ -362,8 +362,10 @@ def _promised(
     rough: Tensor,  # (b,)
     near: Sequence[tuple[int, _Known] | None],
     scale: float,
-) -> Tensor:  # (b,)
-    """Values on all rows, if what changes from a neighbour changes as it does on few rows."""
+) -> tuple[Tensor, Tensor]:  # (b,), (b,)
+    """Values on all rows, if a neighbour's changes as it does on few rows, and how far to trust."""
     known = [_UNKNOWN if one is None else (one[1].value, one[1].rough) for one in near]
     value, before = torch.tensor(known, dtype=torch.float64).unbind(-1)
-    return value + scale * (rough - before)
+    change = scale * (rough - before)
+    least, share = _DOUBT
+    return value + change, least + share * change.abs()
