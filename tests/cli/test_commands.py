@@ -117,6 +117,43 @@ def test_text_is_dropped_or_encoded_and_said(dpdag, folder, table):
     assert np.corrcoef(predicted["outcome"], table["outcome"])[0, 1] > 0.8
 
 
+def test_types_are_found_out_said_and_changed(dpdag, folder):
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=300)
+    visits = rng.poisson(np.exp(0.5 + 0.8 * age))
+    pd.DataFrame({"age": age, "visits": visits, "ill": 1 * (age > 0)}).to_csv(
+        folder / "data.csv", index=False
+    )
+    first = dpdag(folder, "fit", "data.csv", "--out", "a", *QUICK)
+    assert "visits: counts, ill: 0/1" in first.stdout, first.stderr
+    again = ("fit", "data.csv", "--out", "b", *QUICK, "--type", "visits=continuous")
+    assert dpdag(folder, *again).status == 0
+    found = json.loads((folder / "b" / "summary.json").read_text())["data"]["types"]
+    assert found == {"age": "continuous", "visits": "continuous", "ill": "0/1"}
+    assert load(folder / "b" / "model").types == {"visits": "continuous"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--type", "visits"), "name=type"),
+        (("--type", "visit=count"), "Did you mean 'visits'?"),
+        (("--type", "visits=counts"), "Did you mean 'count'?"),
+        (("--type", "visits=count", *CAM), "a learner that knows types: DAGPosterior"),
+        (("--set", "types=count"), "use --type"),
+    ],
+)
+def test_types_that_cannot_be_are_refused_in_one_line(dpdag, folder, words, said):
+    pd.DataFrame({"age": np.arange(40) % 7 / 3, "visits": np.arange(40) % 5}).to_csv(
+        folder / "data.csv", index=False
+    )
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", *words)
+    assert result.status == 2
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not (folder / "run").exists()
+
+
 def test_knowledge_from_options_and_files_holds(dpdag, folder, table):
     (folder / "tiers.yaml").write_text("[[outcome], [dose, age]]")
     (folder / "known.json").write_text('{"required": [["outcome", "age"]]}')

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from .output import new_folder
 from .streams import say
@@ -111,6 +112,14 @@ def fit(
     drop: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Leave out a column; repeatable.")
     ] = None,
+    type_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="NAME=TYPE",
+            help="continuous, binary, category, ordinal or count; repeatable.",
+        ),
+    ] = None,
     drop_text: Annotated[bool, typer.Option("--drop-text", help="Leave out text columns.")] = False,
     one_hot: Annotated[
         bool, typer.Option("--one-hot", help="Turn text columns into 0/1 columns.")
@@ -130,14 +139,14 @@ def fit(
 ) -> None:
     """Learn a causal graph from a table, and write graph, model and report to a folder."""
     from . import summary
-    from .options import build, known, settings
+    from .options import build, known, settings, types_of
     from .table import Reading, load
 
     if drop_text and one_hot:
         raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
     text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
     reading = Reading(separator, decimal, encoding, na or ())
-    chosen = settings(set_ or [])
+    chosen, types = settings(set_ or []), types_of(type_ or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
         table = load(
             data,
@@ -157,7 +166,9 @@ def fit(
             encoded=table.origin.encoded,
             dropped=table.origin.dropped,
         )
-        model = build(learner, chosen, knowledge=said, seed=seed, missing=missing.value)
+        model = build(
+            learner, chosen, knowledge=said, seed=seed, missing=missing.value, types=types
+        )
         record = _learn(model, table)
         found = summary.facts(record, table, model, seed=seed)
         _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
@@ -169,6 +180,7 @@ fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
 
 def _learn(model: DAGLearner, table: Table) -> RunRecord:
     """Fit, with a sign of life on a terminal and a warning where it takes long."""
+    from ..columns import column_types
     from ..experiments import describe
 
     console = Console(stderr=True)
@@ -182,6 +194,15 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
         )
     if own_bar and (many or console.is_terminal):
         console.print(message, soft_wrap=True, highlight=False)
+    if hasattr(model, "types") and console.is_terminal:
+        discrete = [
+            f"{name}: {own}"
+            for name, own in zip(table.names, column_types(table.frame, model.types))
+            if own.discrete
+        ]
+        if discrete:
+            text = f"Types: {', '.join(discrete)} (others continuous; --type changes them)"
+            console.print(escape(text), soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Columns .* number the rows")  # noted with the table

@@ -11,14 +11,25 @@ from ..distributions import Knowledge, read_knowledge
 from ..learners import LEARNERS, DAGLearner
 from ..registry import suggest
 
-__all__ = ["build", "known", "settings"]
+__all__ = ["build", "known", "settings", "types_of"]
 
-OWN_OPTIONS = {"random_state": "--seed", "knowledge": "--knowledge", "missing": "--missing"}
+OWN_OPTIONS = {
+    "random_state": "--seed",
+    "knowledge": "--knowledge",
+    "missing": "--missing",
+    "types": "--type",
+}
 WORDS = {"True": True, "False": False, "None": None, "none": None}
 
 
 def build(
-    name: str, chosen: Mapping[str, Any], *, knowledge: Knowledge | None, seed: int, missing: str
+    name: str,
+    chosen: Mapping[str, Any],
+    *,
+    knowledge: Knowledge | None,
+    seed: int,
+    missing: str,
+    types: Mapping[str, str] | None = None,
 ) -> DAGLearner:
     """The learner called ``name``, in any case of letters, with the chosen settings."""
     kinds: dict[str, type[Any]] = {kind.lower(): part for kind, part in LEARNERS.items()}
@@ -36,12 +47,18 @@ def build(
     own: dict[str, Any] = {"random_state": seed, "knowledge": knowledge}
     if missing == "impute":
         if "missing" not in parameters:
-            takers = [name for name, kind in LEARNERS.items() if _imputes(kind)] or ["none yet"]
             raise ValueError(
                 f"{type(learner).__name__} does not take missing values; use --missing drop, or "
-                f"a learner that does: {', '.join(takers)}."
+                f"a learner that does: {_takers('missing')}."
             )
         own["missing"] = "impute"
+    if types:
+        if "types" not in parameters:
+            raise ValueError(
+                f"{type(learner).__name__} takes all columns as numbers; leave --type out, or use "
+                f"a learner that knows types: {_takers('types')}."
+            )
+        own["types"] = dict(types)
     learner.set_params(**chosen, **{key: own[key] for key in own if key in parameters})
     return learner
 
@@ -59,6 +76,22 @@ def settings(pairs: Iterable[str]) -> dict[str, Any]:
         if not equals or not key:
             raise ValueError(f"--set takes key=value, such as resamples=5; got {pair!r}.")
         found[key.strip()] = _value(value.strip())
+    return found
+
+
+def types_of(pairs: Iterable[str]) -> dict[str, str]:
+    """Types of columns from ``name=type`` words; names may hold equals signs.
+
+    Example:
+        >>> types_of(["visits=count", "a=b=ordinal"])
+        {'visits': 'count', 'a=b': 'ordinal'}
+    """
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, kind = pair.rpartition("=")
+        if not equals or not name:
+            raise ValueError(f"--type takes name=type, such as visits=count; got {pair!r}.")
+        found[name.strip()] = kind.strip()
     return found
 
 
@@ -139,5 +172,8 @@ def _value(text: str) -> Any:
         return text
 
 
-def _imputes(kind: type[Any]) -> bool:
-    return "missing" in kind().get_params(deep=False)
+def _takers(parameter: str) -> str:
+    """Names of the learners that have a parameter."""
+    learners: Mapping[str, type[Any]] = dict(LEARNERS.items())
+    takers = (name for name, kind in learners.items() if parameter in kind().get_params(deep=False))
+    return ", ".join(takers)

@@ -38,6 +38,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "dropped": origin.dropped,
             "encoded": origin.encoded,
             "levels": origin.levels,
+            "types": dict(zip(record.names, map(str, getattr(learner, "types_", ())))),
         },
         "notes": [*origin.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
@@ -71,6 +72,9 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     for name, new in data["encoded"].items():
         zeros = f" (all 0: {data['levels'][name][0]})" if name in data["levels"] else ""
         print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
+    discrete = [f"{name}: {own}" for name, own in data["types"].items() if own != "continuous"]
+    if discrete:
+        print_(f"  [yellow]types[/]     {escape(', '.join(discrete))}")
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
