@@ -38,7 +38,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "dropped": origin.dropped,
             "encoded": origin.encoded,
             "levels": origin.levels,
-            "types": dict(zip(record.names, map(str, getattr(learner, "types_", ())))),
+            "types": dict(zip(record.names, map(str, getattr(learner, "types_", None) or ()))),
         },
         "notes": [*origin.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
