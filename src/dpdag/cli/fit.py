@@ -182,6 +182,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     """Fit, with a sign of life on a terminal and a warning where it takes long."""
     from ..columns import column_types
     from ..experiments import describe
+    from .summary import discrete
 
     console = Console(stderr=True)
     name, (rows, columns) = type(model).__name__, table.frame.shape
@@ -195,13 +196,9 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     if own_bar and (many or console.is_terminal):
         console.print(message, soft_wrap=True, highlight=False)
     if hasattr(model, "types") and console.is_terminal:
-        discrete = [
-            f"{name}: {own}"
-            for name, own in zip(table.names, column_types(table.frame, model.types))
-            if own.discrete
-        ]
-        if discrete:
-            text = f"Types: {', '.join(discrete)} (others continuous; --type changes them)"
+        kinds = map(str, column_types(table.frame, model.types))
+        if types := discrete(dict(zip(table.names, kinds))):
+            text = f"Types: {types} (others continuous; --type changes them)"
             console.print(escape(text), soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():

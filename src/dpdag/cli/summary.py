@@ -14,7 +14,7 @@ from ..experiments import Comparison, Origin, RunRecord, compare
 from ..learners import DAGLearner
 from .table import Table
 
-__all__ = ["facts", "origin", "show"]
+__all__ = ["discrete", "facts", "origin", "show"]
 
 SHOWN = 15
 
@@ -72,9 +72,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     for name, new in data["encoded"].items():
         zeros = f" (all 0: {data['levels'][name][0]})" if name in data["levels"] else ""
         print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
-    discrete = [f"{name}: {own}" for name, own in data["types"].items() if own != "continuous"]
-    if discrete:
-        print_(f"  [yellow]types[/]     {escape(', '.join(discrete))}")
+    if types := discrete(data["types"]):
+        print_(f"  [yellow]types[/]     {escape(types)}")
     for note in found["notes"]:
         print_(f"  [yellow]note[/]      {escape(note)}")
     seconds = "" if found["seconds"] is None else f" in {found['seconds']:.1f} s"
@@ -90,6 +89,16 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         print_(f"… and {found['n_edges'] - SHOWN} more in edges.csv")
     if found["diagnostics"]["sortability"]:
         print_(f"[bold]Check[/]     {escape(found['diagnostics']['sortability'])}")
+
+
+def discrete(types: dict[str, str]) -> str:
+    """The types of columns that are not continuous, by name.
+
+    Example:
+        >>> discrete({"age": "continuous", "visits": "counts", "ill": "0/1"})
+        'visits: counts, ill: 0/1'
+    """
+    return ", ".join(f"{name}: {own}" for name, own in types.items() if own != "continuous")
 
 
 def _grid(edges: list[dict[str, Any]]) -> Grid:

@@ -121,8 +121,9 @@ class MixtureEvidence(ScreenedEvidence):
         self.sees_pairs = bool(self.processes)
         self.lookahead = max((p.lookahead for p in self.processes.values()), default=8)
         self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
-        noise = self._noise(self.table.y.T.contiguous(), None)
-        self._roots = log_root(self.table.y)[:, None] + noise  # (n, k)
+        self._roots = log_root(self.table.y)[:, None]  # (n, k)
+        if any_noise:
+            self._roots = self._roots + noise_factors(self.table.y.T.contiguous())
 
     # Values ----------------------------------------------------------------------------------
 
@@ -284,16 +285,14 @@ class MixtureEvidence(ScreenedEvidence):
         row, function = matters.nonzero(as_tuple=True)
         if self.any_noise:
             left = gaussian.new_empty(len(row), self.n_rows)
-            for k, name in enumerate(self.functions):
-                own = function == k
-                if bool(own.any()):
-                    at = row[own]
-                    cheap = name not in residual
-                    left[own] = (
-                        self.cheap[name].residuals(child[at], parents[at])
-                        if cheap
-                        else residual[name][at]
-                    )
+            for k in function.unique().tolist():
+                own, name = function == k, self.functions[k]
+                at = row[own]
+                left[own] = (
+                    residual[name][at]
+                    if name in residual
+                    else self.cheap[name].residuals(child[at], parents[at])
+                )
             noise = self._noise_given(parents[row], left)
         else:
             noise = gaussian.new_zeros(len(row), 1)
@@ -306,11 +305,6 @@ class MixtureEvidence(ScreenedEvidence):
         for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
             value[rows] = noise_factors(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
         return value
-
-    def _noise(self, residual: Tensor, features: Tensor | None) -> Tensor:  # (b, N) -> (b, k)
-        if not self.any_noise:
-            return residual.new_zeros(len(residual), 1)
-        return noise_factors(residual, features)
 
     # What searches ask for -------------------------------------------------------------------
 
