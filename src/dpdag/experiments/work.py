@@ -67,7 +67,7 @@ def _run(cells: Sequence[Cell]) -> list[Outcome]:
         warnings.simplefilter("always")
         wall, cpu = time.perf_counter(), time.process_time()
         if len(tasks) > 1:
-            fit_together([(task.learner, task.rows) for task in tasks])
+            fit_together([(task.learner, task.rows, None) for task in tasks])
         else:
             tasks[0].learner.fit(tasks[0].rows)
         if cells[0].device.startswith("cuda"):
