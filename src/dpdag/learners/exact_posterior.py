@@ -115,9 +115,9 @@ class ExactPosterior(ModelLearner):
             drawn = torch.randperm(len(x), generator=torch_generator(self.random_state, "rows"))
             rows = evenly_ordered(drawn, was_set)[: self.rows]
             x, was_set = x[rows], was_set[rows]
-        return divided(was_set, lambda rows: self._evidence(x[rows]))
+        return divided(was_set, lambda rows: self._evidence(x[rows], was_set[rows]))
 
-    def _evidence(self, x: Tensor) -> Evidence:  # (rows, n)
+    def _evidence(self, x: Tensor, was_set: Tensor) -> Evidence:  # (rows, n), (rows, n) bool
         if self.mechanism in KERNEL_OF:
             seed = 0 if self.random_state is None else self.random_state
             return GridGPEvidence(
@@ -127,7 +127,7 @@ class ExactPosterior(ModelLearner):
                 device=resolve_device(self.device),
                 random_state=seed,
             )
-        return MixtureEvidence(table_of(x), functions=(self.mechanism,))
+        return MixtureEvidence(table_of(x, was_set), functions=(self.mechanism,))
 
 
 def _fitted(x: Tensor, adjacency: Tensor, *, mechanism: str, rows: int) -> Mechanisms:

@@ -82,13 +82,15 @@ class Plan:
         """
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
         if was_set is None or not bool(was_set.any()):
-            return self._evidence(x[varied_rows(x, order[: self.rows])], asked)
+            return self._evidence(x[varied_rows(x, order[: self.rows])], None, asked)
         rows = varied_rows(x, evenly_ordered(order, was_set)[: self.rows])
         x, was_set = x[rows], was_set[rows]
-        return divided_mixture(was_set, lambda rows: self._evidence(x[rows], asked))
+        return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
 
-    def _evidence(self, x: Tensor, asked: Tensor | None) -> MixtureEvidence:  # (rows, n), (n,)
-        table = table_of(x)
+    def _evidence(
+        self, x: Tensor, was_set: Tensor | None, asked: Tensor | None
+    ) -> MixtureEvidence:  # (rows, n), (rows, n) bool, (n,)
+        table = table_of(x, was_set)
         options: dict[str, Any] = {
             "any_noise": self.any_noise,
             "asked": asked,

@@ -74,7 +74,7 @@ def set_by_design(
             f"Columns {columns} were set in all rows, or but for fewer than {min_rows} rows or a "
             "single value: nothing can be learned of their causes, so they get none.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return found
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..columns import TRANSFORMS, Transformed, table_of, transform
+from ..columns import TRANSFORMS, Table, Transformed, table_of, transform
 from ..columns.table import tied
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
@@ -115,7 +115,7 @@ class _Judge:
         return divided_mixture(
             self.was_set,
             lambda rows: MixtureEvidence(
-                table_of(columns.z[rows]), functions=self.functions, any_noise=self.any_noise
+                self._table(columns, rows), functions=self.functions, any_noise=self.any_noise
             ),
         )
 
@@ -163,11 +163,14 @@ class _Judge:
         now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
         return stacked - stacked.gather(1, now[:, None])
 
+    def _table(self, columns: Transformed, rows: Tensor) -> Table:  # (k,)
+        return table_of(columns.z[rows], self.was_set[rows])
+
     def _as_effects(
         self, columns: Transformed, causes: Transformed, rows: Tensor
     ) -> MixtureEvidence:  # (k,)
         """Of some columns given others."""
-        table = table_of(causes.z[rows])._replace(y=table_of(columns.z[rows]).y)
+        table = self._table(causes, rows)._replace(y=self._table(columns, rows).y)
         return MixtureEvidence(table, functions=["additive"], any_noise=self.any_noise)
 
     def _scored(
