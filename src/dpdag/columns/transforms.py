@@ -13,7 +13,14 @@ from ..ops.shape import left_out_density
 
 __all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
 
-TRANSFORMS = ("identity", "logarithm", "reflected logarithm", "signed logarithm", "normal scores")
+TRANSFORMS = (
+    "identity",
+    "logarithm",
+    "reflected logarithm",
+    "signed logarithm",
+    "logit",
+    "normal scores",
+)
 _SHIFTS = (0.002, 0.005, 0.02, 0.05, 0.15, 0.4)  # shares of the rows nearer the end than the shift
 
 
@@ -36,7 +43,8 @@ def transform(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
     """Apply to each column a transformation of its own, one of ``TRANSFORMS``.
 
     "logarithm" is of the distance to just below the least value, "reflected logarithm" of that to
-    just above the greatest, how far beyond being what makes it most Gaussian; "signed logarithm"
+    just above the greatest, how far beyond being what makes it most Gaussian; "logit" is the
+    difference of the two, for shares and what saturates at both ends; "signed logarithm"
     compresses both tails beyond the interquartile range; "normal scores" turns ranks into normal
     quantiles, ties kept together, its derivative a leave-one-out density estimate over the normal
     density. All increase.
@@ -57,15 +65,31 @@ def transform(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
 
 
 def _logarithm(x: Tensor) -> Transformed:  # (N, 1)
-    spread = x - x.min()
-    shifts = spread[spread > 0].quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
-    tried = (spread + shift for shift in shifts)
-    return max((_scaled(u.log(), -u.log()) for u in tried), key=lambda t: float(t.log_jacobian))
+    u = _distances(x - x.min())
+    return _likeliest(_scaled(u.log(), -u.log()))
 
 
 def _reflected_logarithm(x: Tensor) -> Transformed:  # (N, 1)
     mirrored = _logarithm(-x)
     return Transformed(-mirrored.z, mirrored.log_jacobian)
+
+
+def _logit(x: Tensor) -> Transformed:  # (N, 1)
+    above, below = _distances(x - x.min()), _distances(x.max() - x)  # (N, s) each
+    u, v = above.repeat(1, len(_SHIFTS)), below.repeat_interleave(len(_SHIFTS), 1)
+    return _likeliest(_scaled(u.log() - v.log(), (1 / u + 1 / v).log()))
+
+
+def _distances(spread: Tensor) -> Tensor:  # (N, 1) -> (N, shifts)
+    """Of every value from ends a little further out, how far by the values next to the end."""
+    levels = torch.tensor(_SHIFTS, dtype=torch.float64)
+    return spread + spread[spread > 0].quantile(levels)
+
+
+def _likeliest(tried: Transformed) -> Transformed:  # of (N, k) -> of (N, 1)
+    """The column that is most Gaussian with its derivative counted."""
+    best = tried.log_jacobian.argmax()
+    return Transformed(tried.z[:, best, None], tried.log_jacobian[best, None])
 
 
 def _asinh(x: Tensor) -> Transformed:  # (N, n)
@@ -115,5 +139,6 @@ _CURVES = {
     "logarithm": _logarithm,
     "reflected logarithm": _reflected_logarithm,
     "signed logarithm": _asinh,
+    "logit": _logit,
     "normal scores": _to_gaussian,
 }
