@@ -11,16 +11,17 @@ from torch import Tensor
 
 from ..ops.shape import left_out_density
 
-__all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
+__all__ = ["PARAMETERS", "TRANSFORMS", "Transformed", "standardise", "transform"]
 
-TRANSFORMS = (
-    "identity",
-    "logarithm",
-    "reflected logarithm",
-    "signed logarithm",
-    "logit",
-    "normal scores",
-)
+PARAMETERS = {
+    "identity": 0,
+    "logarithm": 2,
+    "reflected logarithm": 2,
+    "signed logarithm": 2,
+    "logit": 3,
+    "normal scores": 2,
+}  # which curve, and where it begins and ends
+TRANSFORMS = tuple(PARAMETERS)
 _SHIFTS = (0.002, 0.005, 0.02, 0.05, 0.15, 0.4)  # shares of the rows nearer the end than the shift
 
 

@@ -68,6 +68,11 @@ def lines(parents: Array, rng: np.random.Generator) -> Array:
     return datasets.Linear().draw(_standard(parents), rng) + rng.laplace(size=len(parents))
 
 
+def either(rng: np.random.Generator) -> Effect:
+    """Curves or lines."""
+    return [additive, lines][rng.integers(2)]
+
+
 def measured(X: Array, rng: np.random.Generator) -> Array:
     """Every column is measured with an error."""
     return X + 0.4 * X.std(0) * rng.normal(size=X.shape)
@@ -187,11 +192,9 @@ VIOLATIONS: dict[str, Callable[[np.random.Generator], tuple[Array, NDArray[np.in
     "process with noise": lambda rng: _table(noise_inside, rng),
     "multiplicative noise": lambda rng: _table(multiplicative, rng),
     "post-nonlinear": lambda rng: _table(post_nonlinear, rng),
-    "measurement error": lambda rng: _table([additive, lines][rng.integers(2)], rng, seen=measured),
-    "saturated sensors": lambda rng: _table(
-        [additive, lines][rng.integers(2)], rng, seen=saturated
-    ),
-    "five levels": lambda rng: _table([additive, lines][rng.integers(2)], rng, seen=rounded),
+    "measurement error": lambda rng: _table(either(rng), rng, seen=measured),
+    "saturated sensors": lambda rng: _table(either(rng), rng, seen=saturated),
+    "five levels": lambda rng: _table(either(rng), rng, seen=rounded),
     "hidden causes": _hidden,
     "two populations": _populations,
     "selection": _selected,
