@@ -82,9 +82,9 @@ def _logit(x: Tensor) -> Transformed:  # (N, 1)
 
 
 def _distances(spread: Tensor) -> Tensor:  # (N, 1) -> (N, shifts)
-    """Of every value from ends a little further out, how far by the values next to the end."""
-    levels = torch.tensor(_SHIFTS, dtype=torch.float64)
-    return spread + spread[spread > 0].quantile(levels)
+    """Of every value from ends further out, beyond those where many values are tied."""
+    shifts = spread.quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
+    return spread + torch.where(shifts > 0, shifts, shifts[shifts > 0].min())
 
 
 def _likeliest(tried: Transformed) -> Transformed:  # of (N, k) -> of (N, 1)
