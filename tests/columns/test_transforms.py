@@ -1,10 +1,13 @@
 """Marginal transformations: monotone, standardised, with the right Jacobian."""
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
 
 from dpdag.columns import TRANSFORMS, transform
+from dpdag.columns.transforms import PARAMETERS
 
 
 def columns(rows: int = 500) -> Tensor:  # (rows, 3): normal, log-normal, heavy-tailed
@@ -68,11 +71,22 @@ def test_units_do_not_matter() -> None:
 
 
 def test_each_column_gains_most_by_what_straightens_it() -> None:
-    gains = {name: transform(columns(), [name] * 3).log_jacobian for name in TRANSFORMS}
-    normal, log_normal, heavy = torch.stack([gains[name] for name in TRANSFORMS]).argmax(0)
+    x = columns()
+    paid = {name: PARAMETERS[name] * math.log(len(x)) / 2 for name in TRANSFORMS}
+    gains = [transform(x, [name] * 3).log_jacobian - paid[name] for name in TRANSFORMS]
+    normal, log_normal, heavy = torch.stack(gains).argmax(0)
     assert TRANSFORMS[normal] in ("identity", "normal scores")
     assert TRANSFORMS[log_normal] in ("logarithm", "normal scores")
     assert TRANSFORMS[heavy] in ("signed logarithm", "normal scores")
+
+
+def test_a_logit_straightens_what_saturates_at_both_ends() -> None:
+    z = torch.randn(500, 1, generator=torch.Generator().manual_seed(0)).double()
+    shares = torch.sigmoid(2 * z + 1)
+    gains = {name: float(transform(shares, [name]).log_jacobian) for name in TRANSFORMS}
+    assert gains["logit"] > gains["logarithm"] + 20
+    found = transform(shares, ["logit"]).z
+    assert float(torch.corrcoef(torch.cat([found, z], -1).T)[0, 1]) > 0.99
 
 
 def test_ties_and_constants_stay_together() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from dpdag import VIDPDAG, datasets
 from dpdag.experiments import EXPERIMENTS, Figure, Table
@@ -15,6 +16,8 @@ from dpdag.experiments.measures import (
     structure,
     thresholds,
 )
+from dpdag.experiments.paper.direct_learning import DirectLearner
+from dpdag.learners.many import fit_together
 from dpdag.reports.tables import paper_tables
 
 
@@ -85,3 +88,15 @@ def test_scores_above_one_are_taken_as_shares_of_the_largest(fitted: Fitted) -> 
         edge_scores_ = np.array([[0.0, 4.0], [2.0, 0.0]])
 
     assert Fitted(Nats(), fitted.data).shares.tolist() == [[0.0, 1.0], [0.5, 0.0]]
+
+
+@pytest.mark.parametrize("permutation", ["topk", "sinkhorn"])
+def test_known_graphs_are_recovered_alone_as_in_a_batch(permutation: str) -> None:
+    learners = [
+        DirectLearner(datasets.erdos_renyi(4, 4, random_state=k), permutation, steps=30)
+        for k in range(3)
+    ]
+    together = [clone(one).set_params(random_state=k) for k, one in enumerate(learners)]
+    fit_together([(one, None) for one in together])
+    for one in together:
+        assert np.array_equal(clone(one).fit(None).scores_, one.scores_)

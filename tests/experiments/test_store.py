@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def test_a_torn_last_line_loses_nothing_before_or_after(tmp_path: Path, torn: st
 
 WRITER = """
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dpdag.experiments.store import Outcome, Store
 store = Store(sys.argv[1])
 print("ready", flush=True)
@@ -71,3 +73,15 @@ def test_writers_that_are_killed_leave_whole_lines_but_for_the_last(tmp_path: Pa
     assert all(json.loads(line)["cell"] == "x" * 2000 for line in whole)
     Store(tmp_path).append(ONE)
     assert len(Store(tmp_path).outcomes()) >= len(whole)
+
+
+def test_runs_that_share_a_folder_leave_all_their_layouts(tmp_path: Path) -> None:
+    def change(name: str) -> None:
+        for k in range(20):
+            with Store(tmp_path).changed_layouts() as layouts:
+                layouts[f"{name}-{k}"] = {}
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, "abcd"))
+    assert len(Store(tmp_path).read_layouts()) == 80
+    assert [file.name for file in tmp_path.iterdir()] == ["experiments.json"]

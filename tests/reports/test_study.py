@@ -115,6 +115,16 @@ def test_all_formats_and_figures_are_written_from_the_store(tmp_path: Path) -> N
     assert "http" not in page
 
 
+def test_tables_are_written_where_nothing_can_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpdag.reports.study.find_spec", lambda name: None)
+    filled(tmp_path, Figure("t", "y", "threshold", "SHD"))
+    written = write_study(tmp_path)
+    assert [file.name for file in written] == ["report.md", "report.html", "report.tex"]
+    assert "pip install 'dpdag[plot]'" in written[0].read_text()
+
+
 def test_the_papers_tables_hold_its_numbers() -> None:
     tables = paper_tables()
     structure = tables["structure"]["ER-50-200"]

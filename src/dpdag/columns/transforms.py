@@ -13,9 +13,17 @@ from ..ops.rows import row_groups
 from ..ops.shape import left_out_density
 from .monotone import MonotoneColumns
 
-__all__ = ["TRANSFORMS", "Transformed", "standardise", "transform"]
+__all__ = ["PARAMETERS", "TRANSFORMS", "Transformed", "standardise", "transform"]
 
-TRANSFORMS = ("identity", "logarithm", "reflected logarithm", "signed logarithm", "normal scores")
+PARAMETERS = {
+    "identity": 0,
+    "logarithm": 2,
+    "reflected logarithm": 2,
+    "signed logarithm": 2,
+    "logit": 3,
+    "normal scores": 2,
+}  # which curve, and where it begins and ends
+TRANSFORMS = tuple(PARAMETERS)
 _SHIFTS = (0.002, 0.005, 0.02, 0.05, 0.15, 0.4)  # shares of the rows nearer the end than the shift
 
 
@@ -42,7 +50,8 @@ def transform(
     """Apply to each column a transformation of its own, one of ``TRANSFORMS``.
 
     "logarithm" is of the distance to just below the least value, "reflected logarithm" of that to
-    just above the greatest, how far beyond being what makes it most Gaussian; "signed logarithm"
+    just above the greatest, how far beyond being what makes it most Gaussian; "logit" is the
+    difference of the two, for shares and what saturates at both ends; "signed logarithm"
     compresses both tails beyond the interquartile range; "normal scores" turns ranks into normal
     quantiles, ties kept together, its derivative a leave-one-out density estimate over the normal
     density. All increase. Values that were set from outside shape none of them.
@@ -77,15 +86,31 @@ def _transform_seen(x: Tensor, kinds: Sequence[str], was_set: Tensor) -> Transfo
 
 
 def _logarithm(x: Tensor) -> Transformed:  # (N, 1)
-    spread = x - x.min()
-    shifts = spread[spread > 0].quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
-    tried = (spread + shift for shift in shifts)
-    return max((_scaled(u.log(), -u.log()) for u in tried), key=lambda t: float(t.log_jacobian))
+    u = _distances(x - x.min())
+    return _likeliest(_scaled(u.log(), -u.log()))
 
 
 def _reflected_logarithm(x: Tensor) -> Transformed:  # (N, 1)
     mirrored = _logarithm(-x)
     return Transformed(-mirrored.z, mirrored.log_jacobian)
+
+
+def _logit(x: Tensor) -> Transformed:  # (N, 1)
+    above, below = _distances(x - x.min()), _distances(x.max() - x)  # (N, s) each
+    u, v = above.repeat(1, len(_SHIFTS)), below.repeat_interleave(len(_SHIFTS), 1)
+    return _likeliest(_scaled(u.log() - v.log(), (1 / u + 1 / v).log()))
+
+
+def _distances(spread: Tensor) -> Tensor:  # (N, 1) -> (N, shifts)
+    """Of every value from ends further out, beyond those where many values are tied."""
+    shifts = spread.quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
+    return spread + torch.where(shifts > 0, shifts, shifts[shifts > 0].min())
+
+
+def _likeliest(tried: Transformed) -> Transformed:  # of (N, k) -> of (N, 1)
+    """The column that is most Gaussian with its derivative counted."""
+    best = tried.log_jacobian.argmax()
+    return Transformed(tried.z[:, best, None], tried.log_jacobian[best, None])
 
 
 def _asinh(x: Tensor) -> Transformed:  # (N, n)
@@ -135,5 +160,6 @@ _CURVES = {
     "logarithm": _logarithm,
     "reflected logarithm": _reflected_logarithm,
     "signed logarithm": _asinh,
+    "logit": _logit,
     "normal scores": _to_gaussian,
 }

@@ -37,22 +37,19 @@ class Layout:
 
 def record_layout(store: Store, experiment: Experiment, cells: Sequence[Cell]) -> None:
     """Write down what is planned; cells planned before stay, but for those of the same text."""
-    layouts = store.read_layouts()
-    before = layouts.get(experiment.name, {})
-    layout = Layout(
-        experiment.name,
-        experiment.summary,
-        _merged(before.get("methods", ()), (cell.method.name for cell in cells)),
-        _merged(before.get("datasets", ()), (cell.source.name for cell in cells)),
-        experiment.views,
-        {**before.get("cells", {}), **{cell.text: cell.identity for cell in cells}},
-        experiment.alone,
-    )
-    facts = asdict(layout)
-    facts["views"] = [
-        {"kind": type(view).__name__.lower(), **asdict(view)} for view in experiment.views
-    ]
-    store.write_layouts({**layouts, experiment.name: facts})
+    with store.changed_layouts() as layouts:
+        before = layouts.get(experiment.name, {})
+        layout = Layout(
+            experiment.name,
+            experiment.summary,
+            _merged(before.get("methods", ()), (cell.method.name for cell in cells)),
+            _merged(before.get("datasets", ()), (cell.source.name for cell in cells)),
+            experiment.views,
+            {**before.get("cells", {}), **{cell.text: cell.identity for cell in cells}},
+            experiment.alone,
+        )
+        views = [{"kind": type(view).__name__.lower(), **asdict(view)} for view in layout.views]
+        layouts[experiment.name] = {**asdict(layout), "views": views}
 
 
 def read_layouts(store: Store) -> list[Layout]:

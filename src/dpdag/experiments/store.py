@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -114,9 +115,17 @@ class Store:
         found: dict[str, Any] = json.loads(self.layouts.read_text(encoding="utf-8"))
         return found
 
-    def write_layouts(self, layouts: Mapping[str, Any]) -> None:
-        """Replace :meth:`read_layouts`, all or nothing."""
+    @contextmanager
+    def changed_layouts(self) -> Iterator[dict[str, Any]]:
+        """:meth:`read_layouts` to be changed in place, by one run at a time, all or nothing."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        partial = self.layouts.with_name(f"{self.layouts.name}.partial-{os.getpid()}")
-        partial.write_text(json.dumps(layouts, ensure_ascii=False, indent=1), encoding="utf-8")
-        os.replace(partial, self.layouts)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            layouts = self.read_layouts()
+            yield layouts
+            partial = self.layouts.with_name(f"{self.layouts.name}.partial")
+            partial.write_text(json.dumps(layouts, ensure_ascii=False, indent=1), encoding="utf-8")
+            os.replace(partial, self.layouts)
+        finally:
+            os.close(folder)

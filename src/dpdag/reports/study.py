@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Sequence
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,8 +77,10 @@ def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Se
     notes, files = [], []
     for number, view in enumerate(layout.views):
         if isinstance(view, Figure):
-            if folder is not None:
+            if folder is not None and find_spec("matplotlib"):
                 files += draw_figure(layout, view, outcomes, folder / f"{layout.name}-{number}")
+            elif folder is not None:
+                notes.append("Its figures need matplotlib: pip install 'dpdag[plot]'.")
             continue
         own = grids(layout, view, outcomes)
         tables += own

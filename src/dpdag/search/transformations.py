@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ..columns import TRANSFORMS, Table, Transformed, table_of, transform
 from ..columns.table import tied
+from ..columns.transforms import PARAMETERS
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
@@ -51,7 +52,7 @@ def choose_transforms(
         \qquad z_v = g_v(x_v)
 
     compared by lines and sums of curves: first one kind for all columns, then single columns, each
-    change at the price of two parameters. What wins must hold under processes too, on few rows,
+    change at the price of its parameters. What wins must hold under processes too, on few rows,
     because causes that act only together look like odd columns to sums.
     Columns that mostly have one value stay as they are, and those that are ``fixed``. Rows in
     which a column was set say nothing of its density.
@@ -105,7 +106,7 @@ class _Judge:
         self.x, self.was_set = x, was_set
         self.prior, self.constraints = prior, constraints
         self.any_noise, self.functions = any_noise, functions
-        self.price = math.log(len(x))  # of two parameters: which curve, and where it begins
+        self.price = 0.5 * math.log(len(x))  # of one parameter
 
     def columns(self, kinds: Sequence[str]) -> Transformed:
         """Transformed by their kinds."""
@@ -158,7 +159,7 @@ class _Judge:
             evidence = divided_mixture(self.was_set, partial(self._as_effects, columns, before))
             own = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
             values.append(own + columns.log_jacobian)
-        paid = torch.tensor([self.price * (kind != "identity") for kind in TRANSFORMS])
+        paid = torch.tensor([self.price * PARAMETERS[kind] for kind in TRANSFORMS])
         stacked = torch.stack(values, -1) - paid
         now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
         return stacked - stacked.gather(1, now[:, None])
@@ -176,6 +177,6 @@ class _Judge:
     def _scored(
         self, kinds: tuple[str, ...], columns: Transformed, graph: Tensor, values: Tensor
     ) -> _Scored:
-        changed = sum(kind != "identity" for kind in kinds)
-        total = float(values.sum() + columns.log_jacobian.sum()) - self.price * changed
+        paid = self.price * sum(PARAMETERS[kind] for kind in kinds)
+        total = float(values.sum() + columns.log_jacobian.sum()) - paid
         return _Scored(kinds, columns, graph, total + self.prior.log(int(graph.sum())))

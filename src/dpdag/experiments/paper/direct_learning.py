@@ -9,9 +9,14 @@ from typing import Any, Self
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
+from torch import Tensor
 
-from ...distributions import DPDAG
+from ...distributions import DPDAG, Knowledge, Noise
+from ...learners.base import Job
+from ...learners.many import fit_together
 from ...metrics import edge_auc
+from ...objectives.base import streams
+from ...ops.noise import to_gumbel, to_logistic
 from ...seeding import torch_generator
 from ...training import ReplicaAdam
 from ..experiment import Experiment, Method, Source, listed_experiment
@@ -36,6 +41,7 @@ SETTINGS = (
     "SF-100-100",
     "SF-100-400",
 )
+BLOCK = 20  # steps for which noise is drawn at once
 
 
 @dataclass(eq=False, repr=False)
@@ -67,18 +73,42 @@ class DirectLearner(BaseEstimator):
 
     def fit(self, X: Any) -> Self:
         """Learn from the DAG alone; ``X`` is ignored."""
-        truth = torch.as_tensor(np.asarray(self.adjacency), dtype=torch.float32).to(self.device)
-        dags = DPDAG(len(truth), self.permutation, batch_shape=(len(self.rates),)).to(self.device)
-        rate = torch.tensor(self.rates, device=self.device)
-        parameters = dict(dags.named_parameters())
-        adam = ReplicaAdam(parameters, dict.fromkeys(parameters, rate))
-        generator = torch_generator(self.random_state, device=self.device)
-        for step in range(self.steps):
-            adam.zero_grad()
-            (dags().rsample(generator=generator) - truth).square().sum().backward()
-            adam.step(scale=1 - step / self.steps)  # so that the noise averages out at the end
-        self.scores_ = dags().modal_edge_probabilities.detach().cpu().numpy()
+        fit_together([(self, X)])
         return self
+
+    # What ``fit_together`` asks for ----------------------------------------------------------
+
+    def _companions(self) -> Any:
+        return self.permutation, tuple(self.rates), self.steps, self.device
+
+    def _prepare(self, X: Any) -> Job:
+        truth = torch.as_tensor(np.asarray(self.adjacency), dtype=torch.float32)
+        return Job(self, truth, Knowledge().resolve(len(truth)))
+
+    def _learn_together(self, jobs: Sequence[Job]) -> list[Tensor]:  # (rates, n, n) each
+        truth = torch.stack([job.x for job in jobs]).unsqueeze(1).to(self.device)
+        shape = len(jobs), len(self.rates)
+        dags = DPDAG(truth.shape[-1], self.permutation, batch_shape=shape).to(self.device)
+        parameters = dict(dags.named_parameters())
+        rate = torch.tensor(self.rates, device=self.device).expand(shape)
+        adam = ReplicaAdam(parameters, dict.fromkeys(parameters, rate))
+        seeds = [job.learner.random_state for job in jobs]
+        generators = [torch_generator(seed, device=self.device) for seed in seeds]
+        for step in range(self.steps):
+            if step % BLOCK == 0:
+                order = to_gumbel(streams(dags.order_logits, BLOCK, generators))
+                edges = to_logistic(streams(dags.edge_logits, BLOCK, generators))
+            noise = Noise(order[step % BLOCK], edges[step % BLOCK])
+            adam.zero_grad()
+            (dags(validate_args=False).dags_from(noise) - truth).square().sum().backward()
+            adam.step(scale=1 - step / self.steps)  # so that the noise averages out at the end
+        return list(dags().modal_edge_probabilities.detach().cpu())
+
+    def _prune(self, x: Tensor, solution: Tensor, constraints: Any) -> Tensor:
+        return solution
+
+    def _finish(self, x: Tensor, solution: Tensor) -> None:
+        self.scores_ = solution.numpy()
 
 
 def recovery(fitted: Fitted) -> Values:

@@ -1,0 +1,203 @@
+"""Tables that no model of the evidence made: noise in other places, hidden causes, odd rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ... import datasets
+from ...datasets import Dataset, Provenance
+from ...ops.graphs import topological_order
+
+__all__ = ["VIOLATIONS", "violation"]
+
+Array = NDArray[np.float64]
+Effect = Callable[[Array, np.random.Generator], Array]  # (rows, p) parents -> (rows,)
+
+NODES, EDGES, ROWS = 10, 13, 500
+
+
+def noise_inside(parents: Array, rng: np.random.Generator) -> Array:
+    """A smooth function of the causes and of noise together."""
+    noise = 0.5 * rng.normal(size=(len(parents), 1))
+    return datasets.GP(bandwidth=1.5).draw(np.column_stack([_standard(parents), noise]), rng)
+
+
+def network_noise(parents: Array, rng: np.random.Generator) -> Array:
+    """A network that has noise as an input."""
+    noise = rng.normal(size=(len(parents), 1))
+    return datasets.MLP(20).draw(np.column_stack([_standard(parents), noise]), rng)
+
+
+def sigmoid_of_sum(parents: Array, rng: np.random.Generator) -> Array:
+    """A sigmoid of a weighted sum of the causes and of noise."""
+    total = datasets.Linear().draw(_standard(parents), rng) + rng.normal(size=len(parents))
+    return _sigmoid(total + rng.normal())
+
+
+def multiplicative(parents: Array, rng: np.random.Generator) -> Array:
+    """A function of the causes times noise."""
+    value = datasets.AdditiveGP().draw(_standard(parents), rng)
+    return value * np.exp(0.5 * rng.normal(size=len(parents)))
+
+
+def post_nonlinear(parents: Array, rng: np.random.Generator) -> Array:
+    """An odd power of a sum of curves and noise."""
+    total = datasets.AdditiveGP().draw(_standard(parents), rng) + 0.4 * rng.normal(
+        size=len(parents)
+    )
+    return np.sign(total) * np.abs(total) ** rng.choice([0.4, 2.0])
+
+
+def additive(parents: Array, rng: np.random.Generator) -> Array:
+    """What the evidence expects: a sum of curves and Gaussian noise."""
+    value = datasets.AdditiveGP().draw(_standard(parents), rng)
+    return value + 0.4 * rng.normal(size=len(parents))
+
+
+def joint(parents: Array, rng: np.random.Generator) -> Array:
+    """What the evidence expects: a process of all causes together and Gaussian noise."""
+    return datasets.GP().draw(_standard(parents), rng) + 0.3 * rng.normal(size=len(parents))
+
+
+def lines(parents: Array, rng: np.random.Generator) -> Array:
+    """What the evidence expects: lines and Laplace noise."""
+    return datasets.Linear().draw(_standard(parents), rng) + rng.laplace(size=len(parents))
+
+
+def either(rng: np.random.Generator) -> Effect:
+    """Curves or lines."""
+    return [additive, lines][rng.integers(2)]
+
+
+def measured(X: Array, rng: np.random.Generator) -> Array:
+    """Every column is measured with an error."""
+    return X + 0.4 * X.std(0) * rng.normal(size=X.shape)
+
+
+def saturated(X: Array, rng: np.random.Generator) -> Array:
+    """Every sensor ends at a lowest and a highest value."""
+    return np.clip(X, *np.quantile(X, [0.1, 0.85], axis=0))
+
+
+def rounded(X: Array, rng: np.random.Generator) -> Array:
+    """Every column is rounded to five levels."""
+    low, high = np.quantile(X, [0.02, 0.98], axis=0)
+    return np.clip(np.round(4 * (X - low) / (high - low)), 0, 4)
+
+
+def violation(kind: str, index: int) -> Dataset:
+    """Table number ``index`` of a kind of ``VIOLATIONS``, ten columns and 500 rows."""
+    rng = np.random.default_rng([index, *kind.encode()])
+    X, graph = VIOLATIONS[kind](rng)
+    names = [f"x{k}" for k in range(len(graph))]
+    return Dataset(X, graph, names, kind, Provenance("simulated", kind))
+
+
+def _table(
+    effect: Effect,
+    rng: np.random.Generator,
+    *,
+    seen: Callable[[Array, np.random.Generator], Array] | None = None,
+    nodes: int = NODES,
+    rows: int = ROWS,
+    edges: int = EDGES,
+) -> tuple[Array, NDArray[np.int64]]:
+    graph = datasets.erdos_renyi(nodes, edges, random_state=int(rng.integers(2**31)))
+    X = np.stack([_root(rows, rng) for _ in range(nodes)], 1)
+    for node in topological_order(torch.from_numpy(graph)).tolist():
+        if graph[:, node].any():
+            X[:, node] = effect(X[:, graph[:, node] == 1], rng)
+    return (X if seen is None else seen(X, rng)), graph
+
+
+def _root(rows: int, rng: np.random.Generator) -> Array:
+    """Gaussian, uniform, skewed, or a mixture of two."""
+    z = rng.normal(size=rows)
+    kinds = z, _normal_cdf(z), np.exp(0.6 * z), z + 2.5 * (rng.random(rows) < 0.4)
+    return kinds[rng.integers(len(kinds))]
+
+
+def _hidden(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """The two columns with most effects are not seen."""
+    effect = [additive, joint][rng.integers(2)]
+    X, graph = _table(effect, rng, nodes=NODES + 2, edges=EDGES + 7)
+    kept = np.sort(np.argsort(-graph.sum(1), kind="stable")[2:])
+    return X[:, kept], graph[np.ix_(kept, kept)]
+
+
+def _populations(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """Two populations whose means differ in some columns, rows of both mixed."""
+    X, graph = _table(additive, rng)
+    second = rng.random(len(X)) < 0.5
+    shifted = rng.random(X.shape[1]) < 0.4
+    return X + 1.5 * X.std(0) * second[:, None] * shifted, graph
+
+
+def _selected(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """Only rows with a high sum of two columns are in the table."""
+    X, graph = _table(additive, rng, rows=3 * ROWS)
+    a, b = rng.choice(X.shape[1], 2, replace=False)
+    total = _standard(X)[:, [a, b]].sum(-1)
+    return X[np.sort(np.argsort(-total)[:ROWS])], graph
+
+
+def _dependent(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """Every row resembles the one before, in all that enters from outside."""
+    graph = datasets.erdos_renyi(NODES, EDGES, random_state=int(rng.integers(2**31)))
+    noise = rng.normal(size=(ROWS, NODES))
+    for t in range(1, ROWS):
+        noise[t] += 0.9 * noise[t - 1]
+    X = _standard(noise)
+    for node in topological_order(torch.from_numpy(graph)).tolist():
+        if graph[:, node].any():
+            own = datasets.AdditiveGP().draw(_standard(X[:, graph[:, node] == 1]), rng)
+            X[:, node] = own + 0.4 * X[:, node]
+    return X, graph
+
+
+def _feedback(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """Effects act back weakly on their causes, sampled at rest; the strong way counts as true."""
+    graph = datasets.erdos_renyi(NODES, EDGES, random_state=int(rng.integers(2**31)))
+    weight = graph * rng.choice([-1, 1], graph.shape) * rng.uniform(0.6, 1.2, graph.shape)
+    weight = weight + 0.25 * graph.T * rng.choice([-1, 1], graph.shape)
+    outside = np.stack([_standard(_root(ROWS, rng)) for _ in range(NODES)], 1)
+    X = outside.copy()
+    for _ in range(200):
+        X = 0.5 * X + 0.5 * (np.tanh(X) @ weight + outside)
+    return X, graph
+
+
+def _standard(x: Array) -> Array:
+    return np.asarray((x - x.mean(0)) / x.std(0))
+
+
+def _sigmoid(x: Array) -> Array:
+    return 0.5 * (1 + np.tanh(0.5 * x))
+
+
+def _normal_cdf(z: Array) -> Array:
+    return torch.special.ndtr(torch.from_numpy(z)).numpy()
+
+
+VIOLATIONS: dict[str, Callable[[np.random.Generator], tuple[Array, NDArray[np.int64]]]] = {
+    "additive": lambda rng: _table(additive, rng),
+    "joint": lambda rng: _table(joint, rng),
+    "lines": lambda rng: _table(lines, rng),
+    "sigmoid of sum and noise": lambda rng: _table(sigmoid_of_sum, rng),
+    "network with noise": lambda rng: _table(network_noise, rng),
+    "process with noise": lambda rng: _table(noise_inside, rng),
+    "multiplicative noise": lambda rng: _table(multiplicative, rng),
+    "post-nonlinear": lambda rng: _table(post_nonlinear, rng),
+    "measurement error": lambda rng: _table(either(rng), rng, seen=measured),
+    "saturated sensors": lambda rng: _table(either(rng), rng, seen=saturated),
+    "five levels": lambda rng: _table(either(rng), rng, seen=rounded),
+    "hidden causes": _hidden,
+    "two populations": _populations,
+    "selection": _selected,
+    "dependent rows": _dependent,
+    "feedback": _feedback,
+}
