@@ -12,7 +12,7 @@ from sklearn.base import clone
 from .base import DAGLearner, Job
 from .vi_dp_dag import VIDPDAG
 
-__all__ = ["PAPER_GRID", "Fit", "fit_many", "fit_together", "grid_search"]
+__all__ = ["PAPER_GRID", "Fit", "fit_alone", "fit_many", "fit_together", "grid_search"]
 
 # Appendix E of the paper; ranges are given there, these are points in them.
 PAPER_GRID: dict[str, Sequence[Any]] = {
@@ -81,13 +81,18 @@ def fit_many(
     return fits
 
 
+def fit_alone(learner: Any, X: Any, interventions: Any) -> None:
+    """Fit to data and what was set in it; learners that know no interventions see none."""
+    learner.fit(X) if interventions is None else learner.fit(X, interventions=interventions)
+
+
 def fit_together(tasks: Sequence[tuple[DAGLearner, Any, Any]]) -> None:
     """Fit every learner to its own data (rows, n) and what was set in it, as few batches."""
     batches: dict[Any, list[Job]] = defaultdict(list)
     for one, X, interventions in tasks:
         key = one._companions()
         if key is None:  # nothing to train side by side
-            one.fit(X) if interventions is None else one.fit(X, interventions=interventions)
+            fit_alone(one, X, interventions)
             continue
         job = one._prepare(X, interventions)
         batches[key, job.x.shape, *job.constraints.key].append(job)
