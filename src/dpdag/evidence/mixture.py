@@ -231,6 +231,27 @@ class MixtureEvidence(ScreenedEvidence):
         sizes = noise_sizes(standardised(residual), self.sums.features(index, _SIZE_FUNCTIONS))
         return sizes.weight.reshape(index.shape[1], -1)
 
+    def likely_residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
+        """What the likeliest family leaves of every column, over its size."""
+        rows = [self._likely_residual(int(v), given) for v, given in zip(child, parents)]
+        return torch.stack(rows)
+
+    def _likely_residual(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (N,)
+        if not parents.any():
+            return self.table.y[:, child]
+        one, given = torch.tensor([child]), parents[None]
+        terms = self.terms(one, given)[0]
+        function, noise = divmod(int(terms.flatten().argmax()), terms.shape[1])
+        name = self.functions[function]
+        part = self.processes.get(name)
+        residual = standardised(
+            self.cheap[name].residuals(one, given) if part is None else part.fit(one, given).residual
+        )
+        if noise < 2:
+            return residual[0]
+        features = self.sums.features(parents.nonzero().T, _SIZE_FUNCTIONS)
+        return noise_sizes(residual, features).scaled[0]
+
     def _evaluate(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
     ) -> tuple[Tensor, Tensor]:  # -> (b, f, k), (b,)
