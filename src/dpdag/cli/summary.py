@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import Comparison, Origin, RunRecord, compare
+from ..experiments import Comparison, Origin, RunRecord, compare, experiment_facts
 from ..learners import DAGLearner
 from .table import Table
 
@@ -48,6 +48,8 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "settings": record.settings,
         "choice": record.choice,
     }
+    if set_ := experiment_facts(learner, len(table.frame)):
+        found["experiments"] = set_
     if table.truth is not None and table.names == table.truth.names:
         found["truth"] = compare(record.adjacency, table.truth.adjacency)._asdict()
     return found

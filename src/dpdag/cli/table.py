@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .. import datasets
@@ -15,6 +17,7 @@ from ..experiments import Origin, listed
 from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
 from ..registry import suggest
 from ..seeding import numpy_generator
+from .under import Under, targets_in, with_rows
 
 __all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
 
@@ -41,11 +44,13 @@ class Table:
         frame: What is left of them.
         origin: Where they came from and what was done to them.
         truth: The data set with the true graph, where there is one.
+        targets: Names of the columns that were set in each row; None where nothing is said of it.
     """
 
     frame: pd.DataFrame
     origin: Origin
     truth: datasets.Dataset | None = None
+    targets: Sequence[tuple[str, ...]] | None = None
 
     @classmethod
     def of(cls, source: str, frame: pd.DataFrame, truth: datasets.Dataset | None = None) -> Table:
@@ -56,6 +61,20 @@ class Table:
     def names(self) -> list[str]:
         """Of the columns to learn from."""
         return [str(name) for name in self.frame.columns]
+
+    @property
+    def interventions(self) -> list[list[str]] | None:
+        """What was set in each row, as learners take it, of the columns that are left."""
+        if self.targets is None or not any(self.targets):
+            return None
+        kept = {*self.names, *(old for old, new in self.origin.encoded.items() if new)}
+        return [[name for name in row if name in kept] for row in self.targets]
+
+    def rows(self, places: list[int], *notes: str) -> Table:
+        """Some of the rows, and why."""
+        targets = None if self.targets is None else [self.targets[k] for k in places]
+        frame = self.frame.iloc[places].reset_index(drop=True)
+        return replace(self, targets=targets).noting(frame, *notes)
 
     def left(self, frame: pd.DataFrame, dropped: Mapping[str, str], **changes: Any) -> Table:
         """The table without the columns ``dropped``, for the reasons given."""
@@ -77,6 +96,8 @@ def load(
     missing: str,
     max_rows: int,
     seed: int,
+    interventions_column: str | None = None,
+    under: Sequence[Under] = (),
 ) -> Table:
     """Read a file or a data set by name and prepare it for learning.
 
@@ -88,8 +109,10 @@ def load(
         missing: "error", "drop" rows with missing values, or "impute": leave them to the learner.
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
+        interventions_column: Column that names what was set in each row.
+        under: Files of rows in which columns were set.
     """
-    whole = _without(read(data, reading), drop)
+    whole = _without(_with_targets(data, reading, interventions_column, under), drop)
     whole = replace(whole, frame=datasets.floats(whole.frame))
     table = _numbered(_informative(_without_text(whole, text)))
     _refuse(whole, table, text=text, missing=missing)
@@ -114,8 +137,7 @@ def read(data: str, reading: Reading) -> Table:
         table = Table.of(data, known.frame, known)
         if known.mask is None:
             return table
-        set_ = [name for name, column in known.mask_frame.items() if column.any()]
-        return table.noting(known.frame, f"Some rows have {listed(set_)} set from outside.")
+        return replace(table, targets=[tuple(compress(known.names, row)) for row in known.mask])
     frame = datasets.read(
         file,
         text="keep",
@@ -131,6 +153,18 @@ def read(data: str, reading: Reading) -> Table:
             "more, name the character between them with --separator."
         )
     return Table.of(data, frame)
+
+
+def _with_targets(data: str, reading: Reading, column: str | None, under: Sequence[Under]) -> Table:
+    """A file or data set and what was set in its rows, with the rows of further files."""
+    table = read(data, reading)
+    table = table if column is None else targets_in(table, column)
+    for own in under:
+        other = read(own.file, reading)
+        if column is not None and column in other.frame:
+            other = targets_in(other, column)
+        table = with_rows(table, other, own)
+    return table
 
 
 def _without(table: Table, drop: Sequence[str]) -> Table:
@@ -215,10 +249,10 @@ def _complete(table: Table, missing: str) -> Table:
     where = gaps(table.frame)
     if not where or missing == "impute":
         return table
-    frame = table.frame.dropna(ignore_index=True)
-    lost = len(table.frame) - len(frame)
+    kept = np.flatnonzero(table.frame.notna().all(axis=1))
+    lost = len(table.frame) - len(kept)
     note = f"Left out {lost} of {table.origin.rows} rows, which miss values in {where}."
-    return table.noting(frame, note)
+    return table.rows(kept.tolist(), note)
 
 
 def _check_rows(table: Table) -> None:
@@ -251,8 +285,7 @@ def _thinned(table: Table, max_rows: int, seed: int) -> Table:
         f"Learned from {max_rows} of {rows} rows, drawn at random; --max-rows 0 takes all, "
         "which takes longer."
     )
-    frame = table.frame.iloc[drawn].reset_index(drop=True)
-    return table.noting(frame, note)
+    return table.rows(drawn.tolist(), note)
 
 
 def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:

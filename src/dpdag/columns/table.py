@@ -26,12 +26,13 @@ class Table(NamedTuple):
         return Table(self.x[:rows], self.y[:rows])
 
 
-def table_of(x: Tensor) -> Table:  # (N, n)
+def table_of(x: Tensor, was_set: Tensor | None = None) -> Table:  # (N, n), (N, n) bool
     r"""Standardise, and spread tied values evenly over the cell that rounding may have taken.
 
     A density has nothing to say of a value that returns: it would be infinite there. Spread over
     its cell of width w, the density is the probability of the cell over w, and a column of counts,
-    of 0 and 1 or of rounded amounts compares with any other.
+    of 0 and 1 or of rounded amounts compares with any other. Values that were set from outside have
+    no density and stay as they are, however often they return.
 
     Example:
         >>> table = table_of(torch.tensor([[0.0], [1.0], [0.0], [1.0]]).double())
@@ -41,7 +42,10 @@ def table_of(x: Tensor) -> Table:  # (N, n)
         4
     """
     plain, _ = standardise(x.double().cpu())
-    columns = [_spread(column) for column in plain.T]
+    if was_set is None or not bool(was_set.any()):
+        columns = [_spread(column) for column in plain.T]
+    else:
+        columns = [_spread_seen(*both) for both in zip(plain.T, was_set.T)]
     return Table(plain, standardise(torch.stack(columns, -1))[0])
 
 
@@ -52,9 +56,15 @@ def tied(x: Tensor, share: float) -> Tensor:  # (N, n) -> (n,) bool
     return (values[step:] == values[:-step]).any(0)
 
 
+def _spread_seen(column: Tensor, was_set: Tensor) -> Tensor:  # (N,), (N,) bool -> (N,)
+    spread = column.clone()
+    spread[~was_set] = _spread(column[~was_set])
+    return spread
+
+
 def _spread(column: Tensor) -> Tensor:  # (N,) -> (N,)
     values, which, counts = column.unique(return_inverse=True, return_counts=True)
-    if len(values) in (1, len(column)):
+    if len(values) <= 1 or len(values) == len(column):
         return column
     middle = (values[1:] + values[:-1]) / 2
     low = torch.cat([2 * values[:1] - middle[:1], middle])

@@ -109,6 +109,10 @@ class TypedColumns:
         """From standardised columns."""
         return x * self.scale + self.location
 
+    def rescaled(self, centre: Tensor, width: Tensor) -> TypedColumns:  # (n,), (n,)
+        """Of columns that have been standardised once more."""
+        return TypedColumns(self.kinds, self.location + self.scale * centre, self.scale * width)
+
     def relabelled(self, order: Tensor) -> TypedColumns:  # (n,)
         """The same with column ``order[k]`` in place k."""
         kinds = tuple(self.kinds[k] for k in order.tolist())

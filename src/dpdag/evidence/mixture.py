@@ -40,12 +40,14 @@ class Weights(NamedTuple):
         noise: (4,) in the order of ``NOISES``.
         log_evidence: Of the column given its parents.
         over_root: Nats over the column by itself.
+        rows: That inform the column.
     """
 
     functions: Tensor
     noise: Tensor
     log_evidence: float
     over_root: float
+    rows: int
 
 
 class _Nearest(NamedTuple):
@@ -124,6 +126,10 @@ class MixtureEvidence(ScreenedEvidence):
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
             self._roots = self._roots + noise_factors(self.table.y.T.contiguous())
+
+    def part(self, child: int) -> MixtureEvidence:
+        """The mixture that holds the evidence of a child, on its own rows."""
+        return self
 
     # Values ----------------------------------------------------------------------------------
 
@@ -216,7 +222,8 @@ class MixtureEvidence(ScreenedEvidence):
         total = terms.flatten().logsumexp(0)
         share = (terms - total).exp()
         alone = float(self._roots[child].logsumexp(0))
-        return Weights(share.sum(1), share.sum(0), float(total), float(total) - alone)
+        over = float(total) - alone
+        return Weights(share.sum(1), share.sum(0), float(total), over, self.n_rows)
 
     def size_weights(self, function: str, child: int, parents: Tensor) -> Tensor:  # -> (|S|, k)
         """Coefficients of the log size of a column's noise, by parent and smooth function."""

@@ -19,6 +19,7 @@ from ..ops.graphs import reachability
 from ..ops.labels import label_index, label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
+from .interventions import experiment_notes
 from .record import Curve, Origin, RunRecord
 
 __all__ = ["describe", "versions"]
@@ -77,7 +78,7 @@ def describe(
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=_choice(getattr(learner, "choice_", None)),
-        origin=None if truth is None else _known(learner, values, names, truth),
+        origin=_origin(learner, values, names, truth),
     )
 
 
@@ -96,7 +97,8 @@ def _choice(records: list[dict[str, Any]] | None) -> str | None:
         which = [record["column"] for record in records if record["transformation"] == kind]
         if kind != "identity":
             parts.append(f"{kind} of {_listed(which, len(records))}")
-    return f"{'; '.join(parts)}; on {records[0]['rows']} rows"
+    few, many = (extreme(record["rows"] for record in records) for extreme in (min, max))
+    return f"{'; '.join(parts)}; on {many if few == many else f'{few} to {many}'} rows"
 
 
 def _counted(kinds: list[str]) -> str:
@@ -122,9 +124,13 @@ def _names(learner: DAGLearner, X: Any) -> list[str]:
     return [f"x{k}" for k in range(learner.n_features_in_)]
 
 
-def _known(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin:
+def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin | None:
     rows, columns = values.shape
-    return Origin("", rows, columns, known=compare(learner.adjacency_, truth, names).sentence)
+    notes = experiment_notes(learner, rows)
+    if truth is None:
+        return Origin("", rows, columns, notes=notes) if notes else None
+    known = compare(learner.adjacency_, truth, names).sentence
+    return Origin("", rows, columns, notes=notes, known=known)
 
 
 def _posterior(learner: Any) -> dict[str, Any]:

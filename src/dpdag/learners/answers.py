@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..ops.labels import label_index
-from ..scm import Categories, StructuralModel
+from ..scm import Categories, StructuralModel, fit_by_rows
 from ..seeding import torch_generator
-from .base import Array, DAGLearner, Solution
+from .base import Array, DAGLearner, Job, Solution
 from .interventions import interventions
 from .validation import Rows, fitted_columns, like_input, validated
 
@@ -62,14 +62,21 @@ class ModelLearner(DAGLearner):
         width = self._original(mean + std) - self._original(mean - std)
         return values, like_input(width / 2, own, X)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
+        """Mean Gaussian log-likelihood per value in standardised units; higher is better.
+
+        Arguments:
+            interventions: As in :meth:`fit`; values that were set are not judged.
+        """
         model = self._fitted()
         values = self._validate(fitted_columns(self, X), reset=False)
-        density = model.log_likelihood(self._model_units(values)).mean()
+        density = model.log_likelihood(self._model_units(values))
         if self.columns_ is not None:  # of the columns themselves, not of their images
-            density = density + self.columns_.log_slope(self._standard_units(values)).mean()
-        return float(density)
+            density = density + self.columns_.log_slope(self._standard_units(values))
+        judged = ~torch.from_numpy(self._was_set(values, interventions))
+        if not bool(judged.any()):
+            raise ValueError("'interventions' says that all values were set: none is to be judged.")
+        return float(density.mean() if bool(judged.all()) else density[judged].mean())
 
     def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
@@ -107,13 +114,17 @@ class ModelLearner(DAGLearner):
 
     # Steps of fit ----------------------------------------------------------------------------
 
-    def _finish(self, x: Tensor, solution: Solution) -> None:
-        super()._finish(x, solution)
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
+        x, was_set = job.x, job.was_set
         values = torch.from_numpy(self._original(x))
         adjacency = torch.from_numpy(self.adjacency_ != 0)
-        mechanisms = solution.fit(x, adjacency)
+        if solution.knows_rows:
+            mechanisms = solution.fit(x, adjacency)
+        else:
+            mechanisms = fit_by_rows(x, adjacency, was_set, lambda x, a, _: solution.fit(x, a))
         categories = Categories.named(self._names(x.shape[1]), values, x)
-        self.model_ = StructuralModel.of_data(x, adjacency, mechanisms, categories)
+        self.model_ = StructuralModel.of_data(x, adjacency, mechanisms, categories, was_set)
 
     # Units -----------------------------------------------------------------------------------
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..evidence.additive import AdditiveEvidence
+from ..evidence.base import Evidence
+from ..evidence.divided import divided_sums
 from ..scm import AdditiveMechanisms, fit_additive
 from ..search import SearchResult, consensus_order, greedy, mean_scores, subsamples
 from ..seeding import torch_generator
@@ -66,6 +67,7 @@ class CAM(ModelLearner):
         [[0, 0], [1, 0]]
     """
 
+    takes_interventions: ClassVar[bool] = True
     edge_stability_: Any
 
     def __init__(
@@ -91,33 +93,37 @@ class CAM(ModelLearner):
         self.prune = prune
         self.random_state = random_state
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         check_ranges(self.get_params(deep=False), _RANGES)
-        evidence = AdditiveEvidence(x, n_functions=self.n_functions)
+        evidence = self._evidence(x, was_set)
         if not self.n_bootstrap:
             found = self._search(evidence, constraints)
             return Solution(
                 found.edge_scores, found.adjacency, self._functions, found.order, found.history
             )
-        bag = self._bag(x, constraints)
+        bag = self._bag(x, constraints, was_set)
         self.edge_stability_ = bag.adjacency.double().mean(0).numpy()
         order = consensus_order(bag, before=constraints.before)
         ordered = constraints.allowed & _earlier(order)
         found = self._search(evidence, replace(constraints, allowed=ordered))
         return Solution(mean_scores(bag), found.adjacency, self._functions, order, found.history)
 
-    def _bag(self, x: Tensor, constraints: Constraints) -> SearchResult:  # (rows, n)
+    def _evidence(self, x: Tensor, was_set: Tensor, weights: Tensor | None = None) -> Evidence:
+        return divided_sums(x, was_set, weights=weights, n_functions=self.n_functions)
+
+    def _bag(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> SearchResult:
         """Search all resamples, as many at once as memory allows."""
         generator = torch_generator(self.random_state, "resample")
-        weights = subsamples(len(x), self.n_bootstrap, generator=generator)
+        weights = subsamples(len(x), self.n_bootstrap, generator=generator, was_set=was_set)
         at_once = max(1, MEMORY // (x.shape[1] * self.n_functions) ** 2)
-        parts = []
-        for some in weights.split(at_once):
-            evidence = AdditiveEvidence(x, n_functions=self.n_functions, weights=some)
-            parts.append(self._search(evidence, constraints))
-        return SearchResult.join(parts)
+        return SearchResult.join(
+            [
+                self._search(self._evidence(x, was_set, some), constraints)
+                for some in weights.split(at_once)
+            ]
+        )
 
-    def _search(self, evidence: AdditiveEvidence, constraints: Constraints) -> SearchResult:
+    def _search(self, evidence: Evidence, constraints: Constraints) -> SearchResult:
         return greedy(
             evidence,
             moves=self.moves,

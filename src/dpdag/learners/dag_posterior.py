@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..ops.graphs import topological_order
-from ..scm import fit_mixed
+from ..scm import fit_mixed_by_rows
 from ..training import Spinner
 from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
@@ -76,7 +76,7 @@ class DAGPosterior(PosteriorLearner):
             for others.
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
-            without causes, rows read.
+            without causes, rows read that inform it.
         types_: The :class:`~dpdag.columns.ColumnType` of every column.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -102,15 +102,24 @@ class DAGPosterior(PosteriorLearner):
     random_state: Any = None
     verbose: bool = True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from the columns of ``X`` (rows, n); ``y`` is ignored."""
+    takes_interventions: ClassVar[bool] = True
+
+    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
+        """Learn from the columns of ``X`` (rows, n); ``y`` is ignored.
+
+        Arguments:
+            interventions: What was set from outside: a (rows, n) mask, or for each row the name
+                or names of columns, None for nothing. The evidence of a column leaves out the rows
+                in which it was set; as a cause its values count as they are.
+        """
         self._check()
         warn_of_row_numbers(X)
         self.types_ = self._types(X)
         if self.missing == "impute":
-            fit_with_missing(self, X, self._fit)
+            fit = partial(self._fit, interventions=interventions)
+            fit_with_missing(self, X, fit, interventions)
             return self
-        return self._fit(X)
+        return self._fit(X, interventions)
 
     # Steps of fit ----------------------------------------------------------------------------
 
@@ -147,24 +156,25 @@ class DAGPosterior(PosteriorLearner):
             types=self._typed(),
         )
 
-    def _prepare(self, X: Any) -> Job:
+    def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Columns are transformed first, so that selection sees what the search will see."""
-        x = self._standardise(self._validate(X, reset=True))
-        constraints = self._constraints()
+        values = self._validate(X, reset=True)
+        mask, constraints = self._experiments(values, interventions)
+        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         if self.mechanism == "auto" and x.shape[1] > 1:
             with Spinner("comparing transformations", enabled=bool(self.verbose)):
                 plan = self._plan(x.shape[1])
-                self._kinds, self.columns_ = choose_columns(x, constraints, plan)
+                self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
         x = x if self.columns_ is None else self.columns_(x)
-        return Job(self, x, self._select(x, constraints))
+        return self._selected(Job(self, x, constraints, was_set))
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = self._plan(x.shape[1])
         with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
             if expected := forecast(x.shape[1], len(x), plan):
                 spinner.say(expected)
-            found, evidence = solve(x, constraints, plan, spinner)
+            found, evidence = solve(x, was_set, constraints, plan, spinner)
         best = found[0].graph
         self.posterior_ = mixture(found, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
@@ -178,7 +188,8 @@ class DAGPosterior(PosteriorLearner):
         return Solution(
             ranking(best, constraints),
             best.adjacency,
-            partial(fit_mixed, evidence=evidence, types=plan.types),
+            partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),
             history,
+            knows_rows=True,
         )

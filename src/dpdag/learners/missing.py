@@ -18,7 +18,9 @@ __all__ = ["fit_with_missing"]
 _ROUNDS = 2  # of drawing missing values
 
 
-def fit_with_missing(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> None:
+def fit_with_missing(
+    learner: DAGLearner, X: Any, fit: Callable[[Any], Any], interventions: Any = None
+) -> None:
     """Alternate between learning from filled data and drawing missing values from what was learned.
 
     A missing value is drawn from its learned parents and the noise of its column, so that filling
@@ -26,10 +28,13 @@ def fit_with_missing(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> 
 
     Arguments:
         fit: Fits the learner to data without missing values.
+        interventions: As in ``fit``; a value that was set cannot be missing.
     """
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
     missing = np.isnan(values)
-    refuse_empty(missing, learner._names(values.shape[1]))
+    names = learner._names(values.shape[1])
+    refuse_empty(missing, names)
+    _refuse_unknown_settings(missing & learner._was_set(values, interventions), names)
     filled = np.where(missing, [_usual(column[~np.isnan(column)]) for column in values.T], values)
     for k, own in enumerate(learner.types_ or ()):
         filled[:, k] = own.settle(filled[:, k])
@@ -42,6 +47,16 @@ def fit_with_missing(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> 
         filled = np.where(missing, learner._settled(drawn), values)
     fit(like_input(filled, X, X))
     learner.observed_ = Observed.of(values)
+
+
+def _refuse_unknown_settings(unknown: np.ndarray, names: list[Any]) -> None:  # (rows, n) bool
+    """What was done in an experiment cannot be drawn from causes."""
+    if unknown.any():
+        columns = [names[k] for k in np.flatnonzero(unknown.any(0)).tolist()]
+        raise ValueError(
+            f"X misses values in columns {columns} in rows where 'interventions' says they were "
+            "set; give the values that were set, or drop these rows."
+        )
 
 
 def _usual(known: Array) -> float:

@@ -19,12 +19,13 @@ from ..columns import (
 )
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
 from ..evidence.discrete import DiscreteEvidence
+from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
 from ..ops.graphs import reachability
-from ..ops.rows import varied_rows
+from ..ops.rows import evenly_ordered, varied_rows
 from ..posterior import LocalPosterior, direction_odds, fit_locally, likely_graphs
 from ..search.lazy import LazyResult, lazy_search
 from ..search.prior import EdgePrior
@@ -69,11 +70,27 @@ class Plan:
         rows = affordable_rows(columns, seconds=seconds, device=device)
         return cls(rows=rows, device=device, **others)
 
-    def evidence(self, x: Tensor, asked: Tensor | None = None) -> MixtureEvidence:  # (rows, n)
-        """Of some rows, drawn at random, the same ones each time."""
+    def evidence(
+        self,
+        x: Tensor,  # (rows, n)
+        was_set: Tensor | None = None,  # (rows, n) bool
+        asked: Tensor | None = None,  # (n,) bool
+    ) -> MixtureEvidence:
+        """Of some rows, drawn at random, the same ones each time and for all columns.
+
+        Equally many of every experiment, and of each column those in which it was not set.
+        """
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-        x = x[varied_rows(x, order[: self.rows])]
-        table = table_of(x)
+        if was_set is None or not bool(was_set.any()):
+            return self._evidence(x[varied_rows(x, order[: self.rows])], None, asked)
+        rows = varied_rows(x, evenly_ordered(order, was_set)[: self.rows])
+        x, was_set = x[rows], was_set[rows]
+        return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
+
+    def _evidence(
+        self, x: Tensor, was_set: Tensor | None, asked: Tensor | None
+    ) -> MixtureEvidence:  # (rows, n), (rows, n) bool, (n,)
+        table = table_of(x, was_set)
         options: dict[str, Any] = {
             "any_noise": self.any_noise,
             "asked": asked,
@@ -104,8 +121,11 @@ class Found(NamedTuple):
 
 
 def choose_columns(
-    x: Tensor, constraints: Constraints, plan: Plan
-) -> tuple[tuple[str, ...], MonotoneColumns | None]:  # (rows, n) standardised
+    x: Tensor,  # (rows, n) standardised
+    was_set: Tensor,  # (rows, n) bool
+    constraints: Constraints,
+    plan: Plan,
+) -> tuple[tuple[str, ...], MonotoneColumns | None]:
     """What is done to every column, and the functions that do it; None for nothing."""
     order = order_by_values(x)
     chosen = choose_transforms(
@@ -115,15 +135,17 @@ def choose_columns(
         functions=plan.functions,
         any_noise=plan.any_noise,
         fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
+        was_set=was_set[:, order],
     )
     kinds = tuple(chosen[k] for k in order.argsort().tolist())
     if all(kind == "identity" for kind in kinds):
         return kinds, None
-    return kinds, MonotoneColumns.through(x, transform(x, kinds).z)
+    return kinds, MonotoneColumns.through(x, transform(x, kinds, was_set).z)
 
 
 def solve(
     x: Tensor,  # (rows, n) in the units of the model
+    was_set: Tensor,  # (rows, n) bool
     constraints: Constraints,
     plan: Plan,
     spinner: Spinner,
@@ -134,18 +156,22 @@ def solve(
     """
     order = order_by_values(x)
     found, evidence = _solve(
-        x[:, order], constraints.relabelled(order), plan.relabelled(order), spinner
+        x[:, order],
+        was_set[:, order],
+        constraints.relabelled(order),
+        plan.relabelled(order),
+        spinner,
     )
     back = order.argsort()
     return [one.relabelled(back) for one in found], evidence.relabelled(back)
 
 
 def _solve(
-    x: Tensor, constraints: Constraints, plan: Plan, spinner: Spinner
+    x: Tensor, was_set: Tensor, constraints: Constraints, plan: Plan, spinner: Spinner
 ) -> tuple[list[Found], MixtureEvidence]:
     prior = EdgePrior.of(constraints, plan.edge_prior)
     spinner.show("searching a graph")
-    evidence = plan.evidence(x)
+    evidence = plan.evidence(x, was_set)
     graph = find_graph(evidence, prior=prior, constraints=constraints)
     spinner.show("weighing its neighbours")
     found = [_with_posterior(graph, evidence, prior, constraints)]
@@ -158,7 +184,8 @@ def _solve(
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
     for k in range(count):
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
-        own = plan.evidence(_half(x, k, plan.random_state), asked)
+        half = _half(x, k, plan.random_state)
+        own = plan.evidence(x[half], was_set[half], asked)
         graph = lazy_search(own, prior=prior, constraints=constraints, start=best, shortlist=0)
         found.append(_with_posterior(graph, own, prior, constraints))
     return found, evidence
@@ -170,10 +197,10 @@ def _odd_noise(evidence: MixtureEvidence, graph: Tensor) -> bool:  # (n, n) bool
     return sum(own < 0.5 for own in plain) > len(plain) / 2
 
 
-def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2, n)
+def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
     generator = torch_generator(random_state, "resamples", k)
     drawn = torch.randperm(len(x), generator=generator)[: max(5, len(x) // 2)]
-    return x[varied_rows(x, drawn)]
+    return varied_rows(x, drawn)
 
 
 def _with_posterior(
@@ -256,7 +283,7 @@ def records(
                 "noise": {} if own_type.discrete else dict(zip(NOISES, own.noise.tolist())),
                 "log_evidence": own.log_evidence,
                 "nats_over_root": own.over_root,
-                "rows": evidence.n_rows,
+                "rows": own.rows,
             }
         )
     return found

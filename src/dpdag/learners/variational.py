@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..distributions import DPDAG, Constraints, DAGMixture
-from ..evidence.additive import AdditiveEvidence
+from ..evidence.divided import divided_sums
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import ELBO, LIKELIHOODS
 from ..ops.memory import require_memory
@@ -87,6 +87,7 @@ def fit_replicas(
     *,
     design: Design,
     constraints: Constraints | None = None,
+    was_set: Tensor | None = None,  # (r or 1, rows, n) bool
     orders: Tensor | None = None,  # (r, n) nodes by position to start from
     callbacks: Sequence[Callable[[Epoch], None]] = (),
     checkpoint: Path | None = None,
@@ -100,6 +101,7 @@ def fit_replicas(
         hypers: Their own settings and seeds.
         design: Their common settings.
         constraints: Enforced in every sampled graph.
+        was_set: Values that were set from outside count as causes only.
         orders: Where to start the order logits; all orders alike when None.
         callbacks, checkpoint, checkpoint_every, resume_from: Passed to the training loop.
     """
@@ -144,7 +146,8 @@ def fit_replicas(
         edge_prior=setting["edge_prior"],
     ).to(device)
     rates = {name: setting[_rate_of(name)].to(device) for name, _ in objective.named_parameters()}
-    data = split_rows(x, [h.seed for h in hypers], design.validation_fraction, device)
+    seeds = [h.seed for h in hypers]
+    data = split_rows(x, seeds, design.validation_fraction, device, was_set)
     outcome = train(
         objective,
         data,
@@ -213,13 +216,15 @@ def search_orders(
     constraints: Constraints,
     n_orders: int,
     *,
+    was_set: Tensor,  # (rows, n) bool
     random_state: Any,
 ) -> Tensor:  # (n_orders, n)
     """Orders of greedy additive searches: on all rows, and on resamples for the others."""
-    orders = greedy(AdditiveEvidence(x), constraints=constraints).order[None]
+    orders = greedy(divided_sums(x, was_set), constraints=constraints).order[None]
     if n_orders == 1:
         return orders
     generator = torch_generator(random_state, "bootstrap orders")
-    weights = subsamples(len(x), n_orders - 1, generator=generator)
-    others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
+    weights = subsamples(len(x), n_orders - 1, generator=generator, was_set=was_set)
+    evidence = divided_sums(x, was_set, weights=weights)
+    others = greedy(evidence, constraints=constraints).order
     return torch.cat([orders, others])

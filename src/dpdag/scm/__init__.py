@@ -3,6 +3,7 @@
 from .additive import AdditiveMechanisms, fit_additive
 from .categories import Categories
 from .discrete import DiscreteColumn, DiscreteMechanisms, fit_discrete
+from .divided import DividedMechanisms, fit_by_rows, fit_mixed_by_rows
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
 from .mixed import MixedMechanisms, fit_mixed
@@ -14,6 +15,7 @@ __all__ = [
     "Categories",
     "DiscreteColumn",
     "DiscreteMechanisms",
+    "DividedMechanisms",
     "GPMechanisms",
     "LinearMechanisms",
     "Mechanisms",
@@ -21,8 +23,10 @@ __all__ = [
     "Observed",
     "StructuralModel",
     "fit_additive",
+    "fit_by_rows",
     "fit_discrete",
     "fit_gp",
     "fit_linear",
     "fit_mixed",
+    "fit_mixed_by_rows",
 ]

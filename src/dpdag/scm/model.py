@@ -79,10 +79,17 @@ class StructuralModel:
         adjacency: Tensor,  # (n, n)
         mechanisms: Mechanisms,
         categories: Categories,
+        was_set: Tensor | None = None,  # (rows, n) bool
     ) -> Self:
-        """The model whose noise is what the mechanisms leave unexplained of ``x``."""
+        """The model whose noise is what the mechanisms leave unexplained of ``x``.
+
+        Values that were set from outside have none; others stand in for them.
+        """
         model = cls(adjacency, mechanisms, torch.zeros_like(x), categories)
-        return replace(model, residuals=model.abduct(x))
+        residuals = model.abduct(x)
+        if was_set is not None:
+            residuals = _filled(residuals, was_set)
+        return replace(model, residuals=residuals)
 
     def predict(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Every node's value from its parents' values in the same row."""
@@ -175,6 +182,15 @@ class StructuralModel:
             x = torch.where(fixed, held, drawn)
             x = torch.where(fixed, held, self.categories.settle(x))
         return x
+
+
+def _filled(residuals: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool
+    """Other residuals of its column in place of each where a value was set."""
+    for column in was_set.any(0).nonzero()[:, 0].tolist():
+        gaps = was_set[:, column]
+        seen, count = residuals[~gaps, column], int(gaps.sum())
+        residuals[gaps, column] = seen[torch.arange(count) * len(seen) // count]
+    return residuals
 
 
 def _held(like: Tensor, do: Mapping[int, float]) -> dict[str, Tensor]:

@@ -13,15 +13,23 @@ __all__ = ["consensus_order", "mean_scores", "subsamples"]
 
 
 def subsamples(
-    n_rows: int, n_replicas: int, *, generator: torch.Generator, fraction: float = 0.75
+    n_rows: int,
+    n_replicas: int,
+    *,
+    generator: torch.Generator,
+    fraction: float = 0.75,
+    was_set: Tensor | None = None,  # (rows, n) bool
 ) -> Tensor:  # -> (replicas, rows)
-    r"""Weights of replicas that each hold a random ``fraction`` of the rows.
+    r"""Weights of replicas that each hold a random ``fraction`` of the rows of each experiment.
 
     Unlike in a bootstrap resample no row counts twice: to an evidence repeated rows are
     independent confirmations, and a search adds edges to fit them.
 
     An evidence built with these weights holds all replicas, and one call of
     :func:`~dpdag.search.greedy` finds all their graphs and orders as one batch.
+
+    Arguments:
+        was_set: Where values were set; rows that are alike in that are of one experiment.
 
     References:
         Bühlmann & Yu, *Analyzing bagging*, 2002.
@@ -31,8 +39,16 @@ def subsamples(
         >>> weights.sum(-1).tolist()
         [6.0, 6.0, 6.0]
     """
-    place = torch.rand(n_replicas, n_rows, generator=generator).argsort(-1).argsort(-1)
-    return (place < max(round(fraction * n_rows), 1)).double()
+    chance = torch.rand(n_replicas, n_rows, generator=generator)
+    experiment = torch.zeros(n_rows, dtype=torch.long)
+    if was_set is not None:
+        experiment = was_set.unique(dim=0, return_inverse=True)[1]
+    weights = torch.zeros(n_replicas, n_rows, dtype=torch.float64)
+    for k in experiment.unique().tolist():
+        rows = (experiment == k).nonzero()[:, 0]
+        place = chance[:, rows].argsort(-1).argsort(-1)
+        weights[:, rows] = (place < max(round(fraction * len(rows)), 1)).double()
+    return weights
 
 
 def mean_scores(found: SearchResult) -> Tensor:  # (r, n, n) -> (n, n)
