@@ -36,7 +36,7 @@ EXAMPLES = """
 
   dpdag fit data.csv --out run/ --forbid outcome:age --tiers tiers.yaml
 
-  dpdag fit data.csv --out run/ --missing impute --one-hot --set resamples=5
+  dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
 """
 
 
@@ -121,9 +121,6 @@ def fit(
         ),
     ] = None,
     drop_text: Annotated[bool, typer.Option("--drop-text", help="Leave out text columns.")] = False,
-    one_hot: Annotated[
-        bool, typer.Option("--one-hot", help="Turn text columns into 0/1 columns.")
-    ] = False,
     max_rows: Annotated[
         int, typer.Option(min=0, help="Draw at most so many rows at random; 0 takes all.")
     ] = 10_000,
@@ -142,9 +139,6 @@ def fit(
     from .options import build, known, settings, types_of
     from .table import Reading, load
 
-    if drop_text and one_hot:
-        raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
-    text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
     reading = Reading(separator, decimal, encoding, na or ())
     chosen, types = settings(set_ or []), types_of(type_ or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
@@ -152,7 +146,8 @@ def fit(
             data,
             reading,
             drop=drop or [],
-            text=text,
+            drop_text=drop_text,
+            types=types,
             missing=missing.value,
             max_rows=max_rows,
             seed=seed,
@@ -163,7 +158,6 @@ def fit(
             require=require or [],
             tiers=tiers,
             file=knowledge,
-            encoded=table.origin.encoded,
             dropped=table.origin.dropped,
         )
         model = build(

@@ -27,7 +27,14 @@ from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .storage import save_learner
-from .validation import known_levels, validated, warn_of_row_numbers
+from .validation import (
+    as_frame,
+    coded,
+    plain_types,
+    refuse_twice,
+    validated,
+    warn_of_row_numbers,
+)
 
 __all__ = ["DAGLearner", "Job", "Solution"]
 
@@ -76,8 +83,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         history_: DataFrame of the training curve.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
-        levels_: All categories of variables that are given as 0/1 columns, where they are known.
-        types_: The types of the columns, where a learner asks for them.
+        types_: The :class:`~dpdag.columns.ColumnType` of every column.
         observed_: The ranges of the columns; None for a model saved without them.
     """
 
@@ -87,7 +93,6 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     prune: bool | float = False
     random_state: Any = None
     columns_: MonotoneColumns | None = None
-    levels_: dict[str, list[str]] | None = None
     types_: tuple[ColumnType, ...] | None = None
     observed_: Observed | None = None
 
@@ -98,7 +103,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
         warn_of_row_numbers(X)
-        return self._fit(X)
+        return self._fit(self._coded(X))
 
     def _fit(self, X: Any) -> Self:
         _, x, constraints = self._prepare(X)
@@ -150,13 +155,25 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     # Steps of fit ----------------------------------------------------------------------------
 
+    def _coded(self, X: Any) -> Any:  # (rows, n) -> (rows, n)
+        """Find out the types of the columns, and put numbers in the place of labels."""
+        X = as_frame(X)
+        if not isinstance(X, pd.DataFrame):
+            self.types_ = self._types(validated(self, X, reset=True, min_rows=self.min_rows))
+            return X
+        refuse_twice(X)
+        self.types_ = self._types(X)
+        return coded(X, self.types_)
+
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
+        return plain_types(X, type(self).__name__)
+
     def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
         values = validated(self, X, reset=reset, min_rows=self.min_rows if reset else 1)
         way_out = MISSING_WAY_OUT if reset else FITTED_WAY_OUT
         refuse_missing(values, self._names(values.shape[1]), way_out=way_out)
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
-            self.levels_ = known_levels(X)
         return values
 
     def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)

@@ -81,7 +81,7 @@ def fit_together(pairs: Sequence[tuple[DAGLearner, Any]]) -> None:
         if key is None:  # nothing to train side by side
             one.fit(X)
             continue
-        job = one._prepare(X)
+        job = one._prepare(one._coded(X))
         batches[key, job.x.shape, *job.constraints.key].append(job)
     for jobs in batches.values():
         solutions = jobs[0].learner._learn_together(jobs)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..columns import ColumnType
 from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
@@ -30,9 +31,9 @@ def fit_with_missing(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> 
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
     missing = np.isnan(values)
     refuse_empty(missing, learner._names(values.shape[1]))
-    filled = np.where(missing, [_usual(column[~np.isnan(column)]) for column in values.T], values)
-    for k, own in enumerate(learner.types_ or ()):
-        filled[:, k] = own.settle(filled[:, k])
+    kinds = learner.types_ or [ColumnType("continuous")] * values.shape[1]
+    usual = [_usual(column[~np.isnan(column)], own) for column, own in zip(values.T, kinds)]
+    filled = np.where(missing, usual, values)
     for draw in range(_ROUNDS if missing.any() else 0):
         fit(like_input(filled, X, X))
         x = learner._model_units(values)
@@ -44,7 +45,9 @@ def fit_with_missing(learner: DAGLearner, X: Any, fit: Callable[[Any], Any]) -> 
     learner.observed_ = Observed.of(values)
 
 
-def _usual(known: Array) -> float:
-    """The mean, or the more frequent of two values."""
+def _usual(known: Array, own: ColumnType) -> float:
+    """The mean, of two values and of categories the most frequent one."""
     values, counts = np.unique(known, return_counts=True)
-    return float(values[counts.argmax()] if len(values) == 2 else known.mean())
+    if own.kind in ("binary", "category"):
+        return float(values[counts.argmax()])
+    return float(own.settle(known.mean(keepdims=True))[0])

@@ -171,7 +171,7 @@ class VIDPDAG(PosteriorLearner):
         warn_of_row_numbers(X)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
-            return self._fit(X)
+            return self._fit(self._coded(X))
         finally:
             del self._resume_from
 

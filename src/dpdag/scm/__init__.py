@@ -1,7 +1,6 @@
 """What a graph with fitted mechanisms can answer: predictions, interventions, counterfactuals."""
 
 from .additive import AdditiveMechanisms, fit_additive
-from .categories import Categories
 from .discrete import DiscreteColumn, DiscreteMechanisms, fit_discrete
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
@@ -11,7 +10,6 @@ from .observed import Observed
 
 __all__ = [
     "AdditiveMechanisms",
-    "Categories",
     "DiscreteColumn",
     "DiscreteMechanisms",
     "GPMechanisms",

@@ -106,6 +106,10 @@ class DiscreteMechanisms:
         places[[own.column for own in self.columns]] = True
         return places
 
+    def probabilities(self, x: Tensor) -> dict[int, Tensor]:  # (m, n) -> (m, V) each
+        """Of all possible values of every column, the lowest first."""
+        return {own.column: p for own, p in self._laws(x)}
+
     def means(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Expected values, of categories the likeliest; zero for other columns."""
         value = torch.zeros_like(x)
