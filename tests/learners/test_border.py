@@ -235,7 +235,7 @@ def test_numbers_of_two_values_keep_them(learner: CAM) -> None:
         assert set(rows["ward"]) <= {0.0, 1.0}
         assert set(rows["arm"]) <= {2.6, 7.1}
     assert drawn["dose"].nunique() > 10
-    np.testing.assert_allclose(drawn[["ward", "arm"]].mean(), X[["ward", "arm"]].mean(), atol=0.1)
+    np.testing.assert_allclose(drawn[["ward", "arm"]].mean(), X[["ward", "arm"]].mean(), atol=0.15)
     with pytest.raises(ValueError, match=r"'ward' has no value 0.5 .* Known: 0, 1"):
         model.sample(1, do={"ward": 0.5})
 

@@ -54,13 +54,13 @@ class ModelLearner(DAGLearner):
                 not known about them; half the width of that range on transformed columns, NaN for
                 labels.
         """
-        own = fitted_columns(self, X)
+        model, own = self._fitted(), fitted_columns(self, X)
         given = self._checked(own)
         values = like_input(self._means(given), own, X, [own.means for own in self.types_ or ()])
         if not return_std:
             return values
         x = self._model_units(given)
-        mean, std = self._fitted().predict(x), self._fitted().deviation(x)
+        mean, std = model.predict(x), model.deviation(x)
         width = self._original(mean + std) - self._original(mean - std)
         width[:, self._labelled()] = np.nan
         return values, like_input(width / 2, own, X)
@@ -150,7 +150,6 @@ class ModelLearner(DAGLearner):
 
     def _checked(self, own: Any) -> Array:  # (m, n)
         """Rows to predict from, with a warning of those far outside the data."""
-        self._fitted()
         values = self._validate(own, reset=False)
         self._warn_of_strays(values)
         return values
@@ -179,6 +178,8 @@ class ModelLearner(DAGLearner):
     def _settled(self, x: Tensor, given: Mapping[int, float] | None = None) -> Array:
         """Back from the model's units (m, n), values of every type as they may be."""
         values = self._original(x)
+        if self.observed_ is not None and self.observed_.bounds is not None:
+            values = values.clip(*self.observed_.bounds)
         for k, own in enumerate(self.types_ or ()):
             values[:, k] = own.settle(values[:, k])
         for column, value in (given or {}).items():
@@ -199,7 +200,7 @@ class ModelLearner(DAGLearner):
         names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
         said = self.observed_.strays(given, names) if self.observed_ else None
         if said:
-            warnings.warn(said, UserWarning, stacklevel=3)
+            warnings.warn(said, UserWarning, stacklevel=4)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""
