@@ -170,7 +170,7 @@ def _bad(column: str, value: object) -> pd.DataFrame:
     [
         (_bad("y", np.nan), r"X contains NaN in columns \['y'\]; impute first or drop the rows"),
         (_bad("x", -np.inf), r"X contains infinity in columns \['x'\]"),
-        (_bad("z", "high"), r"columns \['z'\] do not .*'high'.*: encode or drop them"),
+        (_bad("z", "high"), "'z' holds numbers but for 'high': put NaN"),
         (chain(50).assign(k=1.0), r"X is constant in columns \['k'\]; drop them"),
         (chain(50).assign(k=lambda f: 3 - f["w"]), r"copies.*\[\('w', 'k'\)\]; keep one"),
         (chain(4), "minimum of 5 is required"),
