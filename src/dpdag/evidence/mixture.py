@@ -252,7 +252,9 @@ class MixtureEvidence(ScreenedEvidence):
         name = self.functions[function]
         part = self.processes.get(name)
         residual = standardised(
-            self.cheap[name].residuals(one, given) if part is None else part.fit(one, given).residual
+            self.cheap[name].residuals(one, given)
+            if part is None
+            else part.fit(one, given).residual
         )
         if noise < 2:
             return residual[0]

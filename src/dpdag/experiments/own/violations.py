@@ -17,8 +17,7 @@ __all__ = ["VIOLATIONS", "violation"]
 Array = NDArray[np.float64]
 Effect = Callable[[Array, np.random.Generator], Array]  # (rows, p) parents -> (rows,)
 
-import os
-NODES, EDGES, ROWS = 10, 13, int(os.environ.get("VROWS", 500))
+NODES, EDGES, ROWS = 10, 13, 500
 
 
 def noise_inside(parents: Array, rng: np.random.Generator) -> Array:
