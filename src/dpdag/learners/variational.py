@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import ELBO, LIKELIHOODS
 from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
-from ..search import greedy, subsamples
+from ..search import EdgePrior, change_edge, hill_climb, subsamples
 from ..seeding import derive_seed, torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
 from .networks import take_replicas, weight_generators
@@ -216,10 +217,16 @@ def search_orders(
     random_state: Any,
 ) -> Tensor:  # (n_orders, n)
     """Orders of greedy additive searches: on all rows, and on resamples for the others."""
-    orders = greedy(AdditiveEvidence(x), constraints=constraints).order[None]
-    if n_orders == 1:
-        return orders
     generator = torch_generator(random_state, "bootstrap orders")
-    weights = subsamples(len(x), n_orders - 1, generator=generator)
-    others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
-    return torch.cat([orders, others])
+    add = partial(change_edge, delete=False, reverse=False)
+    found = [
+        hill_climb(
+            AdditiveEvidence(rows),
+            prior=EdgePrior.priced(0.0),
+            constraints=constraints,
+            max_parents=x.shape[1],
+            moves=(add,),
+        )
+        for rows in (x, *x[subsamples(len(x), n_orders - 1, generator=generator)])
+    ]
+    return torch.stack([one.order(constraints.before) for one in found])

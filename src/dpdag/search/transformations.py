@@ -14,7 +14,7 @@ from ..columns.table import tied
 from ..distributions.knowledge import Constraints
 from ..evidence.mixture import MixtureEvidence
 from ..ops.rows import spaced
-from .lazy import lazy_search
+from .hill_climb import hill_climb
 from .prior import EdgePrior
 
 __all__ = ["choose_transforms"]
@@ -98,7 +98,7 @@ class _Judge:
     def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
         """On a graph of its own."""
         columns = transform(self.x, kinds)
-        found = lazy_search(
+        found = hill_climb(
             self.evidence(columns), prior=self.prior, constraints=self.constraints, start=start
         )
         return self._scored(kinds, columns, found.adjacency, found.log_evidence)
