@@ -69,13 +69,13 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
     density = _without_own(bins @ kernel, every, share, peak, beside)  # (k, b, N)
     others = (density / (count - 1)).clamp_min_(0.0).mul_(inside)
     totals = others.mul_(1 - _STRAY).add_(strays).log_().sum(-1)
-    totals = torch.cat([totals, torch.stack([_log_student(u, free) for free in _FREEDOM])])
+    totals = torch.cat([totals, _log_student(u)])
     average = totals.logsumexp(0) - math.log(len(totals))
     return average + 0.5 * count * (1 + math.log(2 * math.pi))
 
 
-def _log_student(u: Tensor, free: float) -> Tensor:  # (b, N) -> (b)
-    r"""Log density of Student's distribution, its place and size as dear as a Gaussian's.
+def _log_student(u: Tensor) -> Tensor:  # (b, N) -> (2, b)
+    r"""Log densities of Student's distributions, their place and size as dear as a Gaussian's.
 
     .. math:: \max_{m, s} \sum_r \log t_\nu\Bigl(\frac{u_r - m}s\Bigr) - N \log s
               + \tfrac12 \log \frac{(\nu + 3)^2}{\nu (\nu + 1)}
@@ -83,16 +83,18 @@ def _log_student(u: Tensor, free: float) -> Tensor:  # (b, N) -> (b)
     by expectation and maximisation. The last term is what rows tell less of both than they do of a
     Gaussian's.
     """
-    centre, variance = torch.zeros_like(u[:, :1]), torch.full_like(u[:, :1], 0.5)
+    free = u.new_tensor(_FREEDOM)[:, None, None]
+    centre, variance = torch.zeros_like(free), torch.full_like(free, 0.5)
     for _ in range(_STEPS):
-        weight = 1 / (u - centre).square_().add_(free * variance)
+        weight = (u - centre).square_().add_(free * variance).reciprocal_()
         weight /= weight.sum(-1, keepdim=True)
         centre = (weight * u).sum(-1, keepdim=True)
-        variance = (weight * (u - centre).square_()).sum(-1, keepdim=True).clamp_min_(1e-12)
-    spread = ((u - centre).square_() / (free * variance)).log1p_().mean(-1)
-    constant = math.lgamma((free + 1) / 2) - math.lgamma(free / 2) - 0.5 * math.log(free * math.pi)
-    each = constant - 0.5 * variance[:, 0].log() - 0.5 * (free + 1) * spread
-    return u.shape[-1] * each + 0.5 * math.log((free + 3) ** 2 / (free * (free + 1)))
+        variance = weight.mul_((u - centre).square_()).sum(-1, keepdim=True).clamp_min_(1e-12)
+    spread = (u - centre).square_().div_(free * variance).log1p_().mean(-1)
+    free, size = free[..., 0], (free * math.pi * variance)[..., 0].log()
+    constant = torch.lgamma((free + 1) / 2) - torch.lgamma(free / 2)
+    each = constant - 0.5 * size - 0.5 * (free + 1) * spread
+    return u.shape[-1] * each + 0.5 * torch.log((free + 3) ** 2 / (free * (free + 1)))
 
 
 def left_out_density(u: Tensor) -> Tensor:  # (N, n) in units of the bandwidth -> (N, n)
