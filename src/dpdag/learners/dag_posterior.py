@@ -21,7 +21,7 @@ from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
-from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
+from .posterior_solver import Plan, choose_columns, forecast, mixture, records, solve
 from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
@@ -180,7 +180,7 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            ranking(best, constraints),
+            best.edge_scores(constraints),
             best.adjacency,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),

@@ -24,17 +24,15 @@ from ..evidence.gp import affordable_rows, search_seconds
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
-from ..ops.graphs import reachability
 from ..ops.rows import evenly_ordered, varied_rows
 from ..posterior import LocalPosterior, direction_odds, fit_locally, likely_graphs
-from ..search.lazy import LazyResult, lazy_search
-from ..search.prior import EdgePrior
+from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
 from ..training import Spinner
 
-__all__ = ["Found", "Plan", "choose_columns", "forecast", "mixture", "ranking", "records", "solve"]
+__all__ = ["Found", "Plan", "choose_columns", "forecast", "mixture", "records", "solve"]
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _RESAMPLED = 30  # columns up to which resamples are a default
@@ -110,7 +108,7 @@ class Plan:
 class Found(NamedTuple):
     """The best graph a search found and the posterior, as one DP-DAG or several."""
 
-    graph: LazyResult
+    graph: SearchResult
     posteriors: Sequence[LocalPosterior]
     weights: Tensor  # (k,)
 
@@ -186,7 +184,9 @@ def _solve(
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
         half = _half(x, k, plan.random_state)
         own = plan.evidence(x[half], was_set[half], asked)
-        graph = lazy_search(own, prior=prior, constraints=constraints, start=best, shortlist=0)
+        graph = hill_climb(
+            own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
+        )
         found.append(_with_posterior(graph, own, prior, constraints))
     return found, evidence
 
@@ -204,13 +204,13 @@ def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows
 
 
 def _with_posterior(
-    graph: LazyResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+    graph: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
 ) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
     density = prior.density(int(graph.adjacency.sum()))
     if evidence.n_nodes <= _ENUMERATED:
         likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
-        other = lazy_search(evidence, prior=prior, constraints=constraints, start=likely.best)
+        other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
         if other.total > graph.total + _EQUAL:
             graph = other
         return Found(graph, likely.posteriors(constraints), likely.weights)
@@ -232,21 +232,6 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
         f"Searching {columns} columns with Gaussian processes on {used} of {rows} rows takes some "
         f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes seconds."
     )
-
-
-def ranking(found: LazyResult, constraints: Constraints) -> Tensor:  # -> (n, n)
-    r"""Edge scores: present edges by the evidence they carry, others by what they would add.
-
-    .. math:: s = 1 + \max(g, 0) \;\text{ or }\; \tfrac12 \bigl(1 + g / (1 + |g|)\bigr)
-
-    Edges against the order of the graph come last: to add them, others would have to go.
-    """
-    gain = found.gain.nan_to_num(nan=-1e6, neginf=-1e6, posinf=1e6)
-    absent = 0.5 * (1 + gain / (1 + gain.abs()))
-    against = reachability(found.adjacency).mT
-    absent = torch.where(against, 0.1 * absent, absent)
-    scores = torch.where(found.adjacency, 1 + gain.clamp_min(0), absent)
-    return scores.masked_fill(~constraints.allowed, 0.0)
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
