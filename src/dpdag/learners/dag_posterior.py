@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..columns import ColumnType, TypedColumns, column_types
+from ..columns import ColumnType, column_types
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
@@ -27,11 +27,10 @@ from .posterior_solver import (
     forecast,
     likely_links,
     mixture,
-    ranking,
     records,
     solve,
 )
-from .validation import validated, warn_of_row_numbers
+from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
@@ -87,7 +86,7 @@ class DAGPosterior(PosteriorLearner):
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
             without causes, rows read that inform it.
-        types_: The :class:`~dpdag.columns.ColumnType` of every column.
+        types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
     Example:
@@ -124,7 +123,7 @@ class DAGPosterior(PosteriorLearner):
         """
         self._check()
         warn_of_row_numbers(X)
-        self.types_ = self._types(X)
+        X = self._coded(X)
         if self.missing == "impute":
             fit = partial(self._fit, interventions=interventions)
             fit_with_missing(self, X, fit, interventions)
@@ -144,14 +143,8 @@ class DAGPosterior(PosteriorLearner):
             return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
-    def _types(self, X: Any) -> tuple[ColumnType, ...]:
-        values = validated(self, X, reset=True, min_rows=self.min_rows)
-        # Dtypes of a DataFrame tell more than numbers.
-        return column_types(X if hasattr(X, "columns") else values, self.types)
-
-    def _typed(self) -> TypedColumns:
-        kinds = tuple(own.kind for own in self.types_ or ())
-        return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
+        return column_types(X, self.types)
 
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
@@ -197,7 +190,7 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            ranking(best, constraints),
+            best.edge_scores(constraints),
             graph,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),

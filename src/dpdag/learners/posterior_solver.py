@@ -25,11 +25,9 @@ from ..evidence.misfit import independent_share
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
-from ..ops.graphs import reachability
 from ..ops.rows import evenly_ordered, varied_rows
 from ..posterior import LocalPosterior, direction_odds, doubts, fit_locally, likely_graphs
-from ..search.lazy import LazyResult, lazy_search
-from ..search.prior import EdgePrior
+from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
@@ -42,7 +40,6 @@ __all__ = [
     "forecast",
     "likely_links",
     "mixture",
-    "ranking",
     "records",
     "solve",
 ]
@@ -119,7 +116,7 @@ class Plan:
 class Found(NamedTuple):
     """The best graph a search found and the posterior, as one DP-DAG or several."""
 
-    graph: LazyResult
+    graph: SearchResult
     posteriors: Sequence[LocalPosterior]
     weights: Tensor  # (k,)
 
@@ -192,7 +189,9 @@ def _solve(
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
         half = _half(x, k, plan.random_state)
         own = plan.evidence(x[half], was_set[half], asked)
-        graph = lazy_search(own, prior=prior, constraints=constraints, start=best, shortlist=0)
+        graph = hill_climb(
+            own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
+        )
         found.append(_with_posterior(graph, own, prior, constraints, share))
     return found, evidence
 
@@ -210,7 +209,7 @@ def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows
 
 
 def _with_posterior(
-    graph: LazyResult,
+    graph: SearchResult,
     evidence: MixtureEvidence,
     prior: EdgePrior,
     constraints: Constraints,
@@ -220,7 +219,7 @@ def _with_posterior(
     density = prior.density(int(graph.adjacency.sum()))
     if evidence.n_nodes <= _ENUMERATED:
         likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
-        other = lazy_search(evidence, prior=prior, constraints=constraints, start=likely.best)
+        other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
         if other.total > graph.total + _EQUAL:
             graph = other
         doubt = doubts(graph, evidence, share)
@@ -244,21 +243,6 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
         f"Searching {columns} columns with Gaussian processes on {used} of {rows} rows takes some "
         f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes seconds."
     )
-
-
-def ranking(found: LazyResult, constraints: Constraints) -> Tensor:  # -> (n, n)
-    r"""Edge scores: present edges by the evidence they carry, others by what they would add.
-
-    .. math:: s = 1 + \max(g, 0) \;\text{ or }\; \tfrac12 \bigl(1 + g / (1 + |g|)\bigr)
-
-    Edges against the order of the graph come last: to add them, others would have to go.
-    """
-    gain = found.gain.nan_to_num(nan=-1e6, neginf=-1e6, posinf=1e6)
-    absent = 0.5 * (1 + gain / (1 + gain.abs()))
-    against = reachability(found.adjacency).mT
-    absent = torch.where(against, 0.1 * absent, absent)
-    scores = torch.where(found.adjacency, 1 + gain.clamp_min(0), absent)
-    return scores.masked_fill(~constraints.allowed, 0.0)
 
 
 def likely_links(

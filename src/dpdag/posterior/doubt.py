@@ -17,7 +17,7 @@ from torch import Tensor
 from ..evidence.misfit import beyond_chance
 from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
-from ..search.lazy import LazyResult
+from ..search import SearchResult
 
 __all__ = ["Doubt", "doubts"]
 
@@ -48,7 +48,7 @@ class Doubt:
 
 
 def doubts(
-    found: LazyResult,
+    found: SearchResult,
     evidence: MixtureEvidence,
     share: Tensor,  # (n, n)
 ) -> Doubt:

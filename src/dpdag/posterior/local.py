@@ -20,7 +20,7 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.graphs import reachability, topological_order
-from ..search.lazy import LazyResult
+from ..search import SearchResult
 from .doubt import Doubt
 
 __all__ = ["LocalPosterior", "fit_locally", "fit_order"]
@@ -53,7 +53,7 @@ class LocalPosterior:
 
 
 def fit_locally(
-    found: LazyResult,
+    found: SearchResult,
     *,
     edge_prior: float = 0.1,
     constraints: Constraints | None = None,
@@ -85,7 +85,7 @@ def fit_locally(
     Example:
         >>> chain = torch.tensor([[0, 1], [0, 0]]).bool()
         >>> gain = torch.tensor([[-torch.inf, 40.0], [40.0, -torch.inf]]).double()
-        >>> tie = LazyResult(chain, torch.zeros(2), gain, chain)
+        >>> tie = SearchResult(chain, torch.zeros(2), gain, chain)
         >>> fit_locally(tie).edge_probabilities.round(decimals=2)
         tensor([[0.0000, 0.5000],
                 [0.5000, 0.0000]], dtype=torch.float64)
