@@ -101,3 +101,28 @@ def test_bad_input_is_one_line_and_leaves_nothing(dpdag, folder, arguments, word
     for word in words:
         assert word in result.stderr
     assert sorted(folder.iterdir()) == before
+
+
+def test_labels_may_be_set_by_column_and_by_file(dpdag, folder) -> None:
+    rng = np.random.default_rng(0)
+    site = rng.choice(["north", "south", "west"], size=300)
+    dose = np.where(site == "west", 2.0, 0.0) + 0.3 * rng.normal(size=300)
+    said = np.where(np.arange(300) < 150, "", "site")
+    table = pd.DataFrame({"dose": dose, "site": site, "age": rng.normal(size=300)})
+    table.assign(target=said).to_csv(folder / "labels.csv", index=False)
+    table[:150].to_csv(folder / "natural.csv", index=False)
+    table[150:].to_csv(folder / "site.csv", index=False)
+    runs = {
+        "one": ["labels.csv", "--interventions-column", "target"],
+        "two": ["natural.csv", "--under", "site=site.csv"],
+    }
+    for name, arguments in runs.items():
+        result = dpdag(folder, "fit", *arguments, "--out", name, *LINES)
+        assert result.status == 0, result.stderr
+        found = json.loads((folder / name / "summary.json").read_text())
+        assert found["experiments"]["informing_rows"]["site"] == 150
+        edges = pd.read_csv(folder / name / "edges.csv")
+        assert list(zip(edges["source"], edges["target"])) == [("site", "dose")]
+    drawn = dpdag(folder, "sample", "one", "-k", 50, "--do", "site=west", "--out", "drawn.csv")
+    assert drawn.status == 0, drawn.stderr
+    assert pd.read_csv(folder / "drawn.csv")["dose"].mean() == pytest.approx(2.0, abs=0.3)

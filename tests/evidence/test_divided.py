@@ -10,7 +10,7 @@ from dpdag.evidence.gp import GridGPEvidence
 from dpdag.evidence.linear import LinearEvidence
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.learners.posterior_solver import Plan
-from dpdag.ops.rows import evenly_ordered, row_groups
+from dpdag.ops.rows import evenly_ordered
 from dpdag.search.bagging import subsamples
 
 N, n = 240, 4
@@ -117,20 +117,25 @@ def test_without_interventions_nothing_is_divided() -> None:
     assert Plan().evidence(table(), none).n_rows == N
 
 
-def test_replicas_are_divided_too() -> None:
+def test_subsamples_hold_as_much_of_every_experiment_each_row_once() -> None:
     was_set = mask()[:230]
-    x = table()[:230]
-    weights = subsamples(230, 3, generator=torch.Generator().manual_seed(0), was_set=was_set)
-    for _, rows in row_groups(was_set):
-        assert weights[:, rows].sum(-1).unique().numel() == 1  # all hold as much of each part
-    own = divided_sums(x, was_set, weights=weights)
-    rows = (~was_set[:, 1]).nonzero()[:, 0]
-    centred = x[rows] - x[rows].mean(0)
-    alone = AdditiveEvidence(centred / centred.std(0, correction=0), weights=weights[:, rows])
-    child, sets = pairs(1)
-    torch.testing.assert_close(
-        own.log_evidence(2 * n + child, sets), alone.log_evidence(2 * n + child, sets)
-    )
+    drawn = subsamples(230, 3, generator=torch.Generator().manual_seed(0), was_set=was_set)
+    experiment = was_set.unique(dim=0, return_inverse=True)[1]
+    for rows in drawn:
+        assert len(rows.unique()) == len(rows)
+        assert torch.equal(
+            experiment[rows].bincount(), (0.75 * experiment.bincount()).round().long()
+        )
+
+
+def test_sums_of_a_subsample_are_divided_too() -> None:
+    rows = subsamples(N, 1, generator=torch.Generator().manual_seed(0), was_set=mask())[0]
+    x, was_set = table()[rows], mask()[rows]
+    seen = x[~was_set[:, 1]]
+    centred = seen - seen.mean(0)
+    alone = AdditiveEvidence(centred / centred.std(0, correction=0))
+    own = divided_sums(x, was_set)
+    torch.testing.assert_close(own.log_evidence(*pairs(1)), alone.log_evidence(*pairs(1)))
 
 
 def test_few_rows_are_drawn_for_all_columns_alike_and_of_every_experiment() -> None:

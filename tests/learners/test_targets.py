@@ -17,7 +17,7 @@ from dpdag import (
 )
 from dpdag.learners.targets import what_was_set
 
-NAMES = ["a", "b", "c=2", "c=3"]
+NAMES = ["a", "b", "c", "d"]
 MASK = np.array([[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]) == 1
 
 
@@ -28,10 +28,10 @@ MASK = np.array([[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [0, 0, 
         MASK.astype(int),
         MASK.tolist(),
         pd.DataFrame(MASK, columns=NAMES)[NAMES[::-1]],
-        [None, "a", "b", ("a", "b"), "c"],
-        ["", ["a"], ("b",), ["b", "a"], ["c=2", "c=3"]],
-        pd.Series([np.nan, "a", "b", ("a", "b"), "c"]),
-        np.array([None, "a", "b", ["a", "b"], "c"], dtype=object),
+        [None, "a", "b", ("a", "b"), ("c", "d")],
+        ["", ["a"], ("b",), ["b", "a"], ["c", "d"]],
+        pd.Series([np.nan, "a", "b", ("a", "b"), ("c", "d")]),
+        np.array([None, "a", "b", ["a", "b"], ["c", "d"]], dtype=object),
     ],
     ids=lambda said: type(said).__name__,
 )

@@ -76,8 +76,6 @@ def test_the_page_says_what_it_was_made_from(make: Make, monkeypatch: pytest.Mon
         rows=1200,
         columns=9,
         dropped={"id": "text", "one": "constant"},
-        encoded={"site": ["site=B", "site=C"], "ward": ["ward=2"]},
-        levels={"site": ["A", "B", "C"]},
         notes=["Left out 3 rows."],
         known="2 of 3 edges were found",
     )
@@ -89,8 +87,6 @@ def test_the_page_says_what_it_was_made_from(make: Make, monkeypatch: pytest.Mon
         "field <1>.csv: 1,200 rows × 9 columns, learned from 60 × 5.",
         "Left out id: text.",
         "Left out one: constant.",
-        "Encoded site as site=B, site=C (all 0: A).",
-        "Encoded ward as ward=2.",
         "Left out 3 rows.",
         "2 of 3 edges were found",
         "Chosen: additive mechanisms (<why>)",

@@ -38,7 +38,7 @@ EXAMPLES = """
 
   dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
 
-  dpdag fit data.csv --out run/ --missing impute --one-hot --set resamples=5
+  dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
 """
 
 
@@ -138,9 +138,6 @@ def fit(
         ),
     ] = None,
     drop_text: Annotated[bool, typer.Option("--drop-text", help="Leave out text columns.")] = False,
-    one_hot: Annotated[
-        bool, typer.Option("--one-hot", help="Turn text columns into 0/1 columns.")
-    ] = False,
     max_rows: Annotated[
         int, typer.Option(min=0, help="Draw at most so many rows at random; 0 takes all.")
     ] = 10_000,
@@ -161,9 +158,6 @@ def fit(
     from .table import Reading, load
     from .under import refuse_unable, under_of
 
-    if drop_text and one_hot:
-        raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
-    text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
     reading = Reading(separator, decimal, encoding, na or ())
     chosen, types = settings(set_ or []), types_of(type_ or [])
     files = under_of(under or [])
@@ -172,7 +166,8 @@ def fit(
             data,
             reading,
             drop=drop or [],
-            text=text,
+            drop_text=drop_text,
+            types=types,
             missing=missing.value,
             max_rows=max_rows,
             seed=seed,
@@ -185,7 +180,6 @@ def fit(
             require=require or [],
             tiers=tiers,
             file=knowledge,
-            encoded=table.origin.encoded,
             dropped=table.origin.dropped,
         )
         model = build(

@@ -36,8 +36,6 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "rows_used": len(table.frame),
             "columns_used": record.names,
             "dropped": origin.dropped,
-            "encoded": origin.encoded,
-            "levels": origin.levels,
             "types": dict(zip(record.names, map(str, getattr(learner, "types_", None) or ()))),
         },
         "notes": [*origin.notes, *record.diagnostics.notes],
@@ -71,9 +69,6 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     print_(f"[bold]Data[/]      {escape(data['source'])}: {line}")
     for name, reason in data["dropped"].items():
         print_(f"  [yellow]left out[/]  {escape(name)}: {escape(reason)}")
-    for name, new in data["encoded"].items():
-        zeros = f" (all 0: {data['levels'][name][0]})" if name in data["levels"] else ""
-        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
     if types := discrete(data["types"]):
         print_(f"  [yellow]types[/]     {escape(types)}")
     for note in found["notes"]:

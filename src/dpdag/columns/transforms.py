@@ -102,9 +102,10 @@ def _logit(x: Tensor) -> Transformed:  # (N, 1)
 
 
 def _distances(spread: Tensor) -> Tensor:  # (N, 1) -> (N, shifts)
-    """Of every value from ends further out, beyond those where many values are tied."""
-    shifts = spread.quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
-    return spread + torch.where(shifts > 0, shifts, shifts[shifts > 0].min())
+    """Of every value from ends further out: as far as twice the rows that are tied at the end."""
+    tied = float((spread == 0).double().mean())
+    levels = torch.tensor(_SHIFTS, dtype=torch.float64).clamp(min=min(2 * tied, 1.0))
+    return spread + spread.quantile(levels)
 
 
 def _likeliest(tried: Transformed) -> Transformed:  # of (N, k) -> of (N, 1)

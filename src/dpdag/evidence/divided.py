@@ -34,7 +34,7 @@ class DividedEvidence(Evidence):
 
     def __init__(self, parts: Sequence[Evidence], part_of: Tensor) -> None:
         self.parts, self.part_of = parts, part_of
-        self.n_nodes, self.n_replicas = len(part_of), parts[0].n_replicas
+        self.n_nodes = len(part_of)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return _each(self.parts, self.part_of, "log_evidence", child, parents)
@@ -67,6 +67,9 @@ class DividedMixture(MixtureEvidence):
 
     def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
         return _each(self.parts, self.part_of, "terms", child, parents)
+
+    def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        return _each(self.parts, self.part_of, "misfits", child, parents)
 
     def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
         return _each(self.parts, self.part_of, "reach", child, parents, target)
@@ -122,19 +125,10 @@ def divided_mixture(
 def divided_sums(
     x: Tensor,  # (rows, n) standardised
     was_set: Tensor,  # (rows, n) bool
-    *,
-    weights: Tensor | None = None,  # (replicas, rows)
     **options: Any,
 ) -> Evidence:
     """Sums of curves, :class:`AdditiveEvidence`, on the rows of each column."""
-    if not bool(was_set.any()):
-        return AdditiveEvidence(x, weights=weights, **options)
-
-    def make(rows: Tensor) -> Evidence:
-        own = None if weights is None else weights[:, rows]
-        return AdditiveEvidence(standardise(x[rows])[0], weights=own, **options)
-
-    return divided(was_set, make)
+    return divided(was_set, lambda rows: AdditiveEvidence(standardise(x[rows])[0], **options))
 
 
 def _divide(was_set: Tensor, make: Callable[[Tensor], Part]) -> tuple[list[Part], Tensor]:
@@ -149,7 +143,7 @@ def _each(
     parts: Sequence[Evidence], part_of: Tensor, method: str, child: Tensor, *given: Tensor
 ) -> Tensor:  # (n,), (b,), (b, ...) -> (b, ...)
     """What a method of every child's own part answers."""
-    which = part_of[child % len(part_of)]
+    which = part_of[child]
     answers = [
         (rows, getattr(parts[k], method)(child[rows], *(part[rows] for part in given)))
         for k in which.unique().tolist()

@@ -13,10 +13,11 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from ..learners.answers import ModelLearner
 from ..learners.base import DAGLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
-from ..ops.labels import label_index, label_texts
+from ..ops.labels import label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .interventions import experiment_notes
@@ -65,7 +66,7 @@ def describe(
         edge_scores=np.asarray(learner.edge_scores_, dtype=np.float64),
         adjacency=np.asarray(learner.adjacency_, dtype=np.int64),
         causal_order=[int(node) for node in learner.causal_order_],
-        diagnostics=diagnose(values, names, graph=learner.adjacency_),
+        diagnostics=diagnose(values, names, graph=learner.adjacency_, types=learner.types_ or ()),
         **_posterior(learner),
         curves=_curves(learner, complete),
         points=_thinned(complete, N_POINTS),
@@ -150,17 +151,19 @@ def _posterior(learner: Any) -> dict[str, Any]:
 def _curves(learner: DAGLearner, values: Array) -> list[Curve]:  # (rows, n) without NaN
     """Partial dependence along every learned edge."""
     graph = learner.adjacency_ != 0
-    if not len(values) or not graph.any() or not hasattr(learner, "predict"):
+    if not len(values) or not graph.any() or not isinstance(learner, ModelLearner):
         return []
     n = values.shape[1]
     background = _thinned(values, int(np.clip(PREDICTED // (N_GRID * n), 16, 64)))
     low, high = np.quantile(values, [0.005, 0.995], axis=0)
     grid = np.linspace(low, high, N_GRID)  # (grid, n)
+    for k, own in enumerate(learner.types_ or ()):
+        grid[:, k] = own.settle(grid[:, k])
     curves = []
     for group in _separable(graph):
         rows = np.repeat(background[None], N_GRID, axis=0)  # (grid, rows, n)
         rows[:, :, group] = grid[:, None, group]
-        mean = _predict(learner, rows.reshape(-1, n)).reshape(rows.shape).mean(1)
+        mean = learner._means(rows.reshape(-1, n)).reshape(rows.shape).mean(1)
         curves += [
             Curve(i, j, grid[:, i].tolist(), mean[:, j].tolist())
             for i in group
@@ -186,12 +189,6 @@ def _separable(graph: NDArray[np.bool_]) -> list[list[int]]:  # (n, n)
         else:
             groups.append(([source], graph[source].copy()))
     return [members for members, _ in groups]
-
-
-def _predict(learner: DAGLearner, rows: Array) -> Array:
-    names = getattr(learner, "feature_names_in_", None)
-    table = rows if names is None else pd.DataFrame(rows, columns=label_index(names))
-    return np.asarray(learner.predict(table))
 
 
 def _thinned(values: Array, limit: int) -> Array:

@@ -92,8 +92,9 @@ def _run(cells: Sequence[Cell]) -> list[Outcome]:
 
 def _prepare(cell: Cell) -> Task:
     data = cell.source(cell.index)
+    known = {} if data.types is None else {"types": dict(enumerate(data.types.values()))}
     learner = cell.method.build(
-        random_state=cell.seed, device=cell.device, verbose=False, adjacency=data.adjacency
+        random_state=cell.seed, device=cell.device, verbose=False, adjacency=data.adjacency, **known
     )
     told = data.mask if getattr(learner, "takes_interventions", False) else None
     if not cell.held_out:

@@ -29,7 +29,14 @@ from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .storage import save_learner
 from .targets import set_by_design, told_apart, what_was_set
-from .validation import known_levels, validated, warn_of_row_numbers
+from .validation import (
+    as_frame,
+    coded,
+    plain_types,
+    refuse_twice,
+    validated,
+    warn_of_row_numbers,
+)
 
 __all__ = ["DAGLearner", "Job", "Solution"]
 
@@ -82,8 +89,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         history_: DataFrame of the training curve.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
-        levels_: All categories of variables that are given as 0/1 columns, where they are known.
-        types_: The types of the columns, where a learner asks for them.
+        types_: The :class:`~dpdag.columns.ColumnType` of every column.
         observed_: The ranges of the columns; None for a model saved without them.
         informing_rows_: (n,) how many rows inform each column: those in which it was not set.
         settled_: (n, n) bool, edges of the graph of which an experiment set one end alone: what
@@ -97,7 +103,6 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     prune: bool | float = False
     random_state: Any = None
     columns_: MonotoneColumns | None = None
-    levels_: dict[str, list[str]] | None = None
     types_: tuple[ColumnType, ...] | None = None
     observed_: Observed | None = None
     informing_rows_: NDArray[np.int64] | None = None
@@ -121,7 +126,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
                 causes of its column, and what it is of the effects.
         """
         warn_of_row_numbers(X)
-        return self._fit(X, interventions)
+        return self._fit(self._coded(X), interventions)
 
     def _fit(self, X: Any, interventions: Any = None) -> Self:
         job = self._prepare(X, interventions)
@@ -175,13 +180,25 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     # Steps of fit ----------------------------------------------------------------------------
 
+    def _coded(self, X: Any) -> Any:  # (rows, n) -> (rows, n)
+        """Find out the types of the columns, and put numbers in the place of labels."""
+        X = as_frame(X)
+        if not isinstance(X, pd.DataFrame):
+            self.types_ = self._types(validated(self, X, reset=True, min_rows=self.min_rows))
+            return X
+        refuse_twice(X)
+        self.types_ = self._types(X)
+        return coded(X, self.types_)
+
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
+        return plain_types(X, type(self).__name__)
+
     def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
         values = validated(self, X, reset=reset, min_rows=self.min_rows if reset else 1)
         way_out = MISSING_WAY_OUT if reset else FITTED_WAY_OUT
         refuse_missing(values, self._names(values.shape[1]), way_out=way_out)
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
-            self.levels_ = known_levels(X)
         return values
 
     def _was_set(self, values: Array, interventions: Any) -> NDArray[np.bool_]:  # (rows, n)
@@ -211,7 +228,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         seen = np.ma.array(values, mask=was_set) if was_set.any() else values
         self.location_ = np.asarray(seen.mean(0))
         self.scale_ = np.asarray(seen.std(0))
-        self.observed_ = Observed.of(values)
+        self.observed_ = Observed.of(values, was_set)
         return torch.from_numpy((values - self.location_) / self.scale_)
 
     def _constraints(self) -> Constraints:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..columns import ColumnType, TypedColumns, column_types
+from ..columns import ColumnType, column_types
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
@@ -21,14 +21,22 @@ from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
-from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
-from .validation import validated, warn_of_row_numbers
+from .posterior_solver import (
+    Plan,
+    choose_columns,
+    forecast,
+    likely_links,
+    mixture,
+    records,
+    solve,
+)
+from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
 _RANGES = {
     "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "resamples": Range(0, integer=True, optional=True),
+    "resamples": Range(0, integer=True),
     "time_budget": Range(0, closed="neither"),
 }
 
@@ -44,7 +52,9 @@ class DAGPosterior(PosteriorLearner):
     wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
     the causes). Columns without causes have densities of any shape too. Every column may first be
     transformed, by the same evidence with the Jacobian counted. The best graph is found by a
-    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns.
+    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
+    direction is stated more surely than experience with data off the model allows
+    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` holds the links more likely than not.
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -52,8 +62,7 @@ class DAGPosterior(PosteriorLearner):
         edge_prior: Probability of an edge; by default its density is learned too, half a parent
             per column being expected beforehand.
         resamples: Searches on random halves of the rows whose posteriors are averaged with that of
-            all rows. By default three for up to 30 columns where the noise of most columns is not
-            Gaussian of constant size, else none.
+            all rows.
         time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
             looks at as many rows as that and the free memory allow, but at no less than 1000 for
             want of time.
@@ -77,7 +86,7 @@ class DAGPosterior(PosteriorLearner):
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
             without causes, rows read that inform it.
-        types_: The :class:`~dpdag.columns.ColumnType` of every column.
+        types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
     Example:
@@ -91,7 +100,7 @@ class DAGPosterior(PosteriorLearner):
 
     mechanism: str | Sequence[str] = "auto"
     edge_prior: float | None = None
-    resamples: int | None = None
+    resamples: int = 0
     time_budget: float = TIME_BUDGET
     types: Mapping[Any, str] | None = None
     missing: str = "error"
@@ -114,7 +123,7 @@ class DAGPosterior(PosteriorLearner):
         """
         self._check()
         warn_of_row_numbers(X)
-        self.types_ = self._types(X)
+        X = self._coded(X)
         if self.missing == "impute":
             fit = partial(self._fit, interventions=interventions)
             fit_with_missing(self, X, fit, interventions)
@@ -134,14 +143,8 @@ class DAGPosterior(PosteriorLearner):
             return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
-    def _types(self, X: Any) -> tuple[ColumnType, ...]:
-        values = validated(self, X, reset=True, min_rows=self.min_rows)
-        # Dtypes of a DataFrame tell more than numbers.
-        return column_types(X if hasattr(X, "columns") else values, self.types)
-
-    def _typed(self) -> TypedColumns:
-        kinds = tuple(own.kind for own in self.types_ or ())
-        return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
+        return column_types(X, self.types)
 
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
@@ -177,8 +180,9 @@ class DAGPosterior(PosteriorLearner):
             found, evidence = solve(x, was_set, constraints, plan, spinner)
         best = found[0].graph
         self.posterior_ = mixture(found, constraints)
+        graph = likely_links(best.adjacency, self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, best.adjacency, names, self._kinds, types)
+        self.choice_ = records(evidence, graph, names, self._kinds, types)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}
@@ -186,8 +190,8 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            ranking(best, constraints),
-            best.adjacency,
+            best.edge_scores(constraints),
+            graph,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),
             history,

@@ -94,7 +94,7 @@ def fit_together(tasks: Sequence[tuple[DAGLearner, Any, Any]]) -> None:
         if key is None:  # nothing to train side by side
             fit_alone(one, X, interventions)
             continue
-        job = one._prepare(X, interventions)
+        job = one._prepare(one._coded(X), interventions)
         batches[key, job.x.shape, *job.constraints.key].append(job)
     for jobs in batches.values():
         solutions = jobs[0].learner._learn_together(jobs)

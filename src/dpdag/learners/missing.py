@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..columns import ColumnType
 from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
@@ -32,12 +33,12 @@ def fit_with_missing(
     """
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
     missing = np.isnan(values)
-    names = learner._names(values.shape[1])
+    names, was_set = learner._names(values.shape[1]), learner._was_set(values, interventions)
     refuse_empty(missing, names)
-    _refuse_unknown_settings(missing & learner._was_set(values, interventions), names)
-    filled = np.where(missing, [_usual(column[~np.isnan(column)]) for column in values.T], values)
-    for k, own in enumerate(learner.types_ or ()):
-        filled[:, k] = own.settle(filled[:, k])
+    _refuse_unknown_settings(missing & was_set, names)
+    kinds = learner.types_ or [ColumnType("continuous")] * values.shape[1]
+    usual = [_usual(column[~np.isnan(column)], own) for column, own in zip(values.T, kinds)]
+    filled = np.where(missing, usual, values)
     for draw in range(_ROUNDS if missing.any() else 0):
         fit(like_input(filled, X, X))
         x = learner._model_units(values)
@@ -46,7 +47,7 @@ def fit_with_missing(
         drawn = learner.model_.propagate(noise, fixed=torch.from_numpy(~missing), values=x)
         filled = np.where(missing, learner._settled(drawn), values)
     fit(like_input(filled, X, X))
-    learner.observed_ = Observed.of(values)
+    learner.observed_ = Observed.of(values, was_set)
 
 
 def _refuse_unknown_settings(unknown: np.ndarray, names: list[Any]) -> None:  # (rows, n) bool
@@ -59,7 +60,9 @@ def _refuse_unknown_settings(unknown: np.ndarray, names: list[Any]) -> None:  # 
         )
 
 
-def _usual(known: Array) -> float:
-    """The mean, or the more frequent of two values."""
+def _usual(known: Array, own: ColumnType) -> float:
+    """The mean, of two values and of categories the most frequent one."""
     values, counts = np.unique(known, return_counts=True)
-    return float(values[counts.argmax()] if len(values) == 2 else known.mean())
+    if own.kind in ("binary", "category"):
+        return float(values[counts.argmax()])
+    return float(own.settle(known.mean(keepdims=True))[0])

@@ -25,7 +25,6 @@ from ..mechanisms import FrozenMLP
 from ..ops.labels import label_array
 from ..scm import (
     AdditiveMechanisms,
-    Categories,
     DiscreteColumn,
     DiscreteMechanisms,
     DividedMechanisms,
@@ -46,7 +45,6 @@ RECORDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         AdditiveMechanisms,
-        Categories,
         ColumnType,
         Constraints,
         DiscreteColumn,

@@ -22,8 +22,7 @@ def what_was_set(interventions: Any, names: Sequence[Any], rows: int) -> Mask:  
 
     Arguments:
         interventions: None; a (rows, n) mask; or for every row the name of the column that was
-            set, a list or tuple of several, and None, "" or NaN for nothing. The name of a variable
-            of categories stands for all its 0/1 columns "variable=category".
+            set, a list or tuple of several, and None, "" or NaN for nothing.
         names: Of all columns.
 
     Example:
@@ -119,7 +118,7 @@ def _of_frame(mask: pd.DataFrame, names: Sequence[Any], rows: int) -> Mask:
         raise _wrong_length(len(mask), rows)
     found = np.zeros((rows, len(names)), dtype=bool)
     for name in mask.columns:
-        found[:, _places(name, names, "")] |= _booleans(mask[[name]].to_numpy())
+        found[:, _place(name, names, "")] |= _booleans(mask[name].to_numpy())
     return found
 
 
@@ -133,11 +132,11 @@ def _of_names(given: Any, names: Sequence[Any], rows: int) -> Mask:
     if len(entries) != rows:
         raise _wrong_length(len(entries), rows)
     found = np.zeros((rows, len(names)), dtype=bool)
-    known: dict[Any, list[int]] = {}
+    known: dict[Any, int] = {}
     for row, entry in enumerate(entries):
         for name in _listed(entry, names):
             if name not in known:
-                known[name] = _places(name, names, f" in row {row}")
+                known[name] = _place(name, names, f" in row {row}")
             found[row, known[name]] = True
     return found
 
@@ -151,16 +150,14 @@ def _listed(entry: Any, names: Sequence[Any]) -> list[Any]:
     return [] if nothing else [entry]
 
 
-def _places(name: Any, names: Sequence[Any], where: str) -> list[int]:
-    """The column of a name, or those of a variable of categories."""
+def _place(name: Any, names: Sequence[Any], where: str) -> int:
     own = [k for k, label in enumerate(names) if label == name and not isinstance(name, bool)]
-    own = own or [k for k, label in enumerate(names) if str(label).rpartition("=")[0] == str(name)]
     if not own:
         hint = suggest(name, [str(label) for label in names])
         raise ValueError(
             f"'interventions' names {name!r}{where}, a column that X does not have.{hint}"
         )
-    return own
+    return own[0]
 
 
 def _wrong_length(got: int, rows: int) -> ValueError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import ELBO, LIKELIHOODS
 from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
-from ..search import greedy, subsamples
+from ..search import EdgePrior, change_edge, hill_climb, subsamples
 from ..seeding import derive_seed, torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
 from .networks import take_replicas, weight_generators
@@ -220,11 +221,17 @@ def search_orders(
     random_state: Any,
 ) -> Tensor:  # (n_orders, n)
     """Orders of greedy additive searches: on all rows, and on resamples for the others."""
-    orders = greedy(divided_sums(x, was_set), constraints=constraints).order[None]
-    if n_orders == 1:
-        return orders
     generator = torch_generator(random_state, "bootstrap orders")
-    weights = subsamples(len(x), n_orders - 1, generator=generator, was_set=was_set)
-    evidence = divided_sums(x, was_set, weights=weights)
-    others = greedy(evidence, constraints=constraints).order
-    return torch.cat([orders, others])
+    drawn = subsamples(len(x), n_orders - 1, generator=generator, was_set=was_set)
+    add = partial(change_edge, delete=False, reverse=False)
+    found = [
+        hill_climb(
+            divided_sums(x[rows], was_set[rows]),
+            prior=EdgePrior.priced(0.0),
+            constraints=constraints,
+            max_parents=x.shape[1],
+            moves=(add,),
+        )
+        for rows in (torch.arange(len(x)), *drawn)
+    ]
+    return torch.stack([one.order(constraints.before) for one in found])

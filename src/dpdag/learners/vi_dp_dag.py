@@ -182,7 +182,7 @@ class VIDPDAG(PosteriorLearner):
         warn_of_row_numbers(X)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
-            return self._fit(X, interventions)
+            return self._fit(self._coded(X), interventions)
         finally:
             del self._resume_from
 

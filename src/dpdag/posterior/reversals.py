@@ -12,7 +12,7 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import reachability
-from ..search.lazy import LazyResult
+from ..search import SearchResult
 
 __all__ = ["direction_odds"]
 
@@ -22,7 +22,7 @@ _Waiting = tuple[float, int, frozenset[Edge], tuple[int, ...], np.ndarray]
 
 
 def direction_odds(
-    found: LazyResult,
+    found: SearchResult,
     evidence: ScreenedEvidence,
     *,
     constraints: Constraints | None = None,

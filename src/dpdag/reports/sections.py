@@ -54,7 +54,7 @@ def _place(origin: Origin | None) -> str:
 
 
 def _origin(record: RunRecord) -> str:
-    """What was read, left out, encoded and changed before learning."""
+    """What was read, left out and changed before learning."""
     origin = record.origin
     if origin is None:
         return ""
@@ -64,9 +64,6 @@ def _origin(record: RunRecord) -> str:
         size += f", learned from {used[0]:,} × {used[1]}"
     items = [f"{PurePath(origin.source).name}: {size}." if origin.source else f"{size}."]
     items += [f"Left out {name}: {reason}." for name, reason in origin.dropped.items()]
-    for name, new in origin.encoded.items():
-        zeros = f" (all 0: {origin.levels[name][0]})" if name in origin.levels else ""
-        items.append(f"Encoded {name} as {', '.join(new)}{zeros}.")
     items += origin.notes
     if origin.known:
         items.append(f"Compared with what is known: {origin.known}.")

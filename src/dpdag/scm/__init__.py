@@ -1,7 +1,6 @@
 """What a graph with fitted mechanisms can answer: predictions, interventions, counterfactuals."""
 
 from .additive import AdditiveMechanisms, fit_additive
-from .categories import Categories
 from .discrete import DiscreteColumn, DiscreteMechanisms, fit_discrete
 from .divided import DividedMechanisms, fit_by_rows, fit_mixed_by_rows
 from .gp import GPMechanisms, fit_gp
@@ -12,7 +11,6 @@ from .observed import Observed
 
 __all__ = [
     "AdditiveMechanisms",
-    "Categories",
     "DiscreteColumn",
     "DiscreteMechanisms",
     "DividedMechanisms",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -15,16 +15,7 @@ from ..ops.rows import row_groups
 from .mixed import fit_mixed
 from .model import Mechanisms, ScaledMechanisms, UncertainMechanisms
 
-__all__ = ["DividedMechanisms", "OwnRows", "fit_by_rows", "fit_mixed_by_rows"]
-
-
-class OwnRows(NamedTuple):
-    """Rows that some columns are fitted to, and the units in which all are standardised there."""
-
-    columns: Tensor  # (m,)
-    rows: Tensor  # (k,)
-    centre: Tensor  # (n,)
-    width: Tensor  # (n,)
+__all__ = ["DividedMechanisms", "fit_by_rows", "fit_mixed_by_rows"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +38,8 @@ class DividedMechanisms:
     noise: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
-        return self.values(x, lambda part, own: part(own))
+        centre = self.centre[self.part_of, torch.arange(len(self.part_of))]
+        return self.each(x, lambda part, own: part(own)) * self._widths + centre
 
     def scale(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
         """What the noise of every node is multiplied by."""
@@ -60,11 +52,6 @@ class DividedMechanisms:
         return torch.where(known.isnan(), noise, known)
 
     @property
-    def discrete(self) -> Any:
-        """Distributions of the nodes that have probabilities, where there are some."""
-        return DividedDiscrete(self) if getattr(self.parts[0], "discrete", None) else None
-
-    @property
     def _widths(self) -> Tensor:  # (n,)
         return self.width[self.part_of, torch.arange(len(self.part_of))]
 
@@ -75,35 +62,6 @@ class DividedMechanisms:
             answer = ask(part, (x - self.centre[k]) / self.width[k])
             value = torch.where(self.part_of == k, answer, value)
         return value
-
-    def values(self, x: Tensor, ask: Callable[[Any, Tensor], Tensor]) -> Tensor:  # (rows, n)
-        """The same where answers are values of the nodes."""
-        centre = self.centre[self.part_of, torch.arange(len(self.part_of))]
-        return self.each(x, ask) * self._widths + centre
-
-
-class DividedDiscrete(NamedTuple):
-    """Discrete nodes of divided mechanisms, as :class:`~dpdag.scm.DiscreteMechanisms`."""
-
-    model: DividedMechanisms
-
-    @property
-    def places(self) -> Tensor:  # (n,) bool
-        """Which nodes are discrete."""
-        own: Tensor = self.model.parts[0].discrete.places  # type: ignore[attr-defined]
-        return own
-
-    def quantiles(self, x: Tensor, u: Tensor) -> Tensor:  # (m, n), (m, n) -> (m, n)
-        """Values beneath which lies a share ``u`` of each distribution."""
-        return self.model.values(x, lambda part, own: part.discrete.quantiles(own, u))
-
-    def ranks(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
-        """The share of each distribution beneath a value, half its own included."""
-        return self.model.each(x, lambda part, own: part.discrete.ranks(own))
-
-    def log_probabilities(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
-        """Of every value given its causes."""
-        return self.model.each(x, lambda part, own: part.discrete.log_probabilities(own))
 
 
 def _scale(part: Mechanisms, x: Tensor) -> Tensor:
@@ -120,12 +78,13 @@ def fit_by_rows(
     x: Tensor,  # (rows, n) standardised
     graph: Tensor,  # (n, n) bool
     was_set: Tensor,  # (rows, n) bool
-    fit: Callable[[Tensor, Tensor, OwnRows], Mechanisms],
+    fit: Callable[[Tensor, Tensor, Tensor], Mechanisms],
 ) -> Mechanisms:
     """Fit every node to the rows in which it was not set.
 
     Arguments:
-        fit: Mechanisms from standardised rows and the edges into the columns that have them.
+        fit: Mechanisms from standardised rows, the edges into the columns that have them, and the
+            numbers of these columns.
 
     Example:
         >>> from dpdag.scm import fit_linear
@@ -139,22 +98,18 @@ def fit_by_rows(
     groups = row_groups(was_set)
     n = len(graph)
     if len(groups) == 1:
-        every = torch.arange(n)
-        zero, one = x.new_zeros(n), x.new_ones(n)
-        rows = groups[0].rows
-        return fit(x[rows], graph, OwnRows(every, rows, zero, one))
+        return fit(x[groups[0].rows], graph, torch.arange(n))
     parts, part_of, noise = [], torch.empty(n, dtype=torch.long), x.new_empty(n)
     centres, widths = [], []
     for k, (columns, rows) in enumerate(groups):
         own, width = standardise(x[rows])
-        unit = OwnRows(columns, rows, x[rows].mean(0), width)
         edges = torch.zeros_like(graph)
         edges[:, columns] = graph[:, columns]
-        part = fit(own, edges, unit)
+        part = fit(own, edges, columns)
         left = (own - part(own)) / _scale(part, own) * width
         noise[columns] = left.square().mean(0)[columns]
         parts.append(part)
-        centres.append(unit.centre)
+        centres.append(x[rows].mean(0))
         widths.append(width)
         part_of[columns] = k
     return DividedMechanisms(
@@ -172,8 +127,7 @@ def fit_mixed_by_rows(
 ) -> Mechanisms:
     """The functions that hold most of each column's evidence, on its own rows."""
 
-    def fit(x: Tensor, graph: Tensor, own: OwnRows) -> Mechanisms:
-        kinds = None if types is None else types.rescaled(own.centre, own.width)
-        return fit_mixed(x, graph, evidence.part(int(own.columns[0])), kinds)
+    def fit(x: Tensor, graph: Tensor, columns: Tensor) -> Mechanisms:
+        return fit_mixed(x, graph, evidence.part(int(columns[0])), types)
 
     return fit_by_rows(x, graph, was_set, fit)

@@ -17,7 +17,7 @@ from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
 from ..ops.rows import row_groups, spaced_rows
-from .lazy import lazy_search
+from .hill_climb import hill_climb
 from .prior import EdgePrior
 
 __all__ = ["choose_transforms"]
@@ -26,7 +26,7 @@ _CHEAP = ("linear", "additive")
 _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked
-_MOSTLY = 0.25  # share of the rows with one value above which a column is more of a category
+_MOSTLY = 0.05  # share of the rows with one value above which a density is not its own
 
 
 class _Scored(NamedTuple):
@@ -123,7 +123,7 @@ class _Judge:
     def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
         """On a graph of its own."""
         columns = self.columns(kinds)
-        found = lazy_search(
+        found = hill_climb(
             self.evidence(columns), prior=self.prior, constraints=self.constraints, start=start
         )
         return self._scored(kinds, columns, found.adjacency, found.log_evidence)
