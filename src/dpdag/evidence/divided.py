@@ -68,6 +68,9 @@ class DividedMixture(MixtureEvidence):
     def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
         return _each(self.parts, self.part_of, "terms", child, parents)
 
+    def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        return _each(self.parts, self.part_of, "misfits", child, parents)
+
     def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
         return _each(self.parts, self.part_of, "reach", child, parents, target)
 

@@ -16,6 +16,7 @@ from .gp.batches import as_bits, bits_of, members
 from .gp.interactions import interaction_scores, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
+from .misfit import dependence
 from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 
@@ -237,6 +238,10 @@ class MixtureEvidence(ScreenedEvidence):
         index = parents.nonzero().T
         sizes = noise_sizes(standardised(residual), self.sums.features(index, _SIZE_FUNCTIONS))
         return sizes.weight.reshape(index.shape[1], -1)
+
+    def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        """Nats by which what is left of every column still depends on each column."""
+        return dependence(self.likely_residuals(child, parents), self.table.x)
 
     def likely_residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
         """What the likeliest family leaves of every column, over its size."""

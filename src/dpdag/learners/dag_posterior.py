@@ -21,14 +21,22 @@ from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
-from .posterior_solver import Plan, choose_columns, forecast, mixture, records, solve
+from .posterior_solver import (
+    Plan,
+    choose_columns,
+    forecast,
+    likely_links,
+    mixture,
+    records,
+    solve,
+)
 from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
 _RANGES = {
     "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "resamples": Range(0, integer=True, optional=True),
+    "resamples": Range(0, integer=True),
     "time_budget": Range(0, closed="neither"),
 }
 
@@ -44,7 +52,9 @@ class DAGPosterior(PosteriorLearner):
     wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
     the causes). Columns without causes have densities of any shape too. Every column may first be
     transformed, by the same evidence with the Jacobian counted. The best graph is found by a
-    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns.
+    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
+    direction is stated more surely than experience with data off the model allows
+    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` holds the links more likely than not.
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -52,8 +62,7 @@ class DAGPosterior(PosteriorLearner):
         edge_prior: Probability of an edge; by default its density is learned too, half a parent
             per column being expected beforehand.
         resamples: Searches on random halves of the rows whose posteriors are averaged with that of
-            all rows. By default three for up to 30 columns where the noise of most columns is not
-            Gaussian of constant size, else none.
+            all rows.
         time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
             looks at as many rows as that and the free memory allow, but at no less than 1000 for
             want of time.
@@ -91,7 +100,7 @@ class DAGPosterior(PosteriorLearner):
 
     mechanism: str | Sequence[str] = "auto"
     edge_prior: float | None = None
-    resamples: int | None = None
+    resamples: int = 0
     time_budget: float = TIME_BUDGET
     types: Mapping[Any, str] | None = None
     missing: str = "error"
@@ -171,8 +180,9 @@ class DAGPosterior(PosteriorLearner):
             found, evidence = solve(x, was_set, constraints, plan, spinner)
         best = found[0].graph
         self.posterior_ = mixture(found, constraints)
+        graph = likely_links(best.adjacency, self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, best.adjacency, names, self._kinds, types)
+        self.choice_ = records(evidence, graph, names, self._kinds, types)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}
@@ -181,7 +191,7 @@ class DAGPosterior(PosteriorLearner):
         ]
         return Solution(
             best.edge_scores(constraints),
-            best.adjacency,
+            graph,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),
             history,

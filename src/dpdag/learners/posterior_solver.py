@@ -21,22 +21,30 @@ from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistri
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
+from ..evidence.misfit import independent_share
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
 from ..ops.rows import evenly_ordered, varied_rows
-from ..posterior import LocalPosterior, direction_odds, fit_locally, likely_graphs
+from ..posterior import LocalPosterior, direction_odds, doubts, fit_locally, likely_graphs
 from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
 from ..training import Spinner
 
-__all__ = ["Found", "Plan", "choose_columns", "forecast", "mixture", "records", "solve"]
+__all__ = [
+    "Found",
+    "Plan",
+    "choose_columns",
+    "forecast",
+    "likely_links",
+    "mixture",
+    "records",
+    "solve",
+]
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
-_RESAMPLED = 30  # columns up to which resamples are a default
-_RESAMPLES = 3
 _EQUAL = 1e-6  # nats between graphs that explain the same
 
 
@@ -48,7 +56,7 @@ class Plan:
         functions: Kinds that are averaged.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         edge_prior: Probability of an edge; learned where None.
-        resamples: Random halves of the rows; None for as many as called for.
+        resamples: Random halves of the rows.
         rows: That evidences read at most.
         types: Of the columns; None where all are continuous.
     """
@@ -56,7 +64,7 @@ class Plan:
     functions: Sequence[str] = FUNCTIONS
     any_noise: bool = True
     edge_prior: float | None = None
-    resamples: int | None = None
+    resamples: int = 0
     rows: int = 1000
     device: str = "cpu"
     random_state: Any = None
@@ -172,12 +180,9 @@ def _solve(
     evidence = plan.evidence(x, was_set)
     graph = find_graph(evidence, prior=prior, constraints=constraints)
     spinner.show("weighing its neighbours")
-    found = [_with_posterior(graph, evidence, prior, constraints)]
-    best = found[0].graph.adjacency
-    count = plan.resamples
-    if count is None:
-        doubt = x.shape[1] <= _RESAMPLED and _odd_noise(evidence, best)
-        count = _RESAMPLES if doubt else 0
+    share = _independent(x, was_set)
+    found = [_with_posterior(graph, evidence, prior, constraints, share)]
+    best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
     for k in range(count):
@@ -187,14 +192,14 @@ def _solve(
         graph = hill_climb(
             own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
         )
-        found.append(_with_posterior(graph, own, prior, constraints))
+        found.append(_with_posterior(graph, own, prior, constraints, share))
     return found, evidence
 
 
-def _odd_noise(evidence: MixtureEvidence, graph: Tensor) -> bool:  # (n, n) bool
-    """Whether the noise of most columns is estimated rather than Gaussian of constant size."""
-    plain = [float(evidence.weights(v, graph[:, v]).noise[0]) for v in range(len(graph))]
-    return sum(own < 0.5 for own in plain) > len(plain) / 2
+def _independent(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
+    """The share of the rows that count; of experiments, listed one after the other, all."""
+    everything = torch.ones(x.shape[1], x.shape[1], dtype=torch.float64)
+    return everything if bool(was_set.any()) else independent_share(x)
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
@@ -204,7 +209,11 @@ def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows
 
 
 def _with_posterior(
-    graph: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+    graph: SearchResult,
+    evidence: MixtureEvidence,
+    prior: EdgePrior,
+    constraints: Constraints,
+    share: Tensor,  # (n, n)
 ) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
     density = prior.density(int(graph.adjacency.sum()))
@@ -213,9 +222,11 @@ def _with_posterior(
         other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
         if other.total > graph.total + _EQUAL:
             graph = other
-        return Found(graph, likely.posteriors(constraints), likely.weights)
+        doubt = doubts(graph, evidence, share)
+        return Found(graph, likely.posteriors(constraints, doubt), likely.weights)
     odds = direction_odds(graph, evidence, constraints=constraints)
-    local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds)
+    doubt = doubts(graph, evidence, share)
+    local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
     return Found(graph, [local], torch.ones(1))
 
 
@@ -232,6 +243,14 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
         f"Searching {columns} columns with Gaussian processes on {used} of {rows} rows takes some "
         f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes seconds."
     )
+
+
+def likely_links(
+    graph: Tensor, posterior: DAGMixture, constraints: Constraints
+) -> Tensor:  # (n, n) bool -> (n, n)
+    """The edges of a graph whose ends are linked more likely than not, one way or the other."""
+    linked = posterior.edge_marginals + posterior.edge_marginals.mT
+    return graph & ((linked > 0.5) | constraints.required)
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:

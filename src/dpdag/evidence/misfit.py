@@ -11,23 +11,9 @@ import math
 import torch
 from torch import Tensor
 
-from ..evidence.mixture import MixtureEvidence
-from ..ops.graphs import reachability
-
-__all__ = ["dependence", "independent_share", "misfits"]
+__all__ = ["beyond_chance", "dependence", "independent_share"]
 
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
-
-
-def misfits(evidence: MixtureEvidence, graph: Tensor) -> Tensor:  # (n, n) bool -> (n, n)
-    """Nats by which the residual of each column still depends on each that is not its effect.
-
-    Row v is about the residual of v; zero where nothing is to be expected.
-    """
-    n = len(graph)
-    residual = evidence.likely_residuals(torch.arange(n), graph.T.contiguous())  # (n, N)
-    others = ~reachability(graph) & ~torch.eye(n, dtype=torch.bool)
-    return dependence(residual, evidence.table.x).where(others, 0.0)
 
 
 def dependence(residual: Tensor, x: Tensor) -> Tensor:  # (b, N), (N, n) -> (b, n)
@@ -52,35 +38,38 @@ def dependence(residual: Tensor, x: Tensor) -> Tensor:  # (b, N), (N, n) -> (b, 
     return 0.5 * (rows * total - _OF_CAUSES * _OF_RESIDUALS)
 
 
-def beyond_chance(nats: Tensor, tests: int) -> Tensor:  # (*) -> (*)
+def beyond_chance(nats: Tensor, tests: Tensor) -> Tensor:  # (*), (*) -> (*)
     """The largest of several :func:`dependence`, less what chance makes of it."""
     spread = math.sqrt(_OF_CAUSES * _OF_RESIDUALS / 2)
-    return (nats - spread * math.sqrt(2 * math.log(max(tests, 1)))).clamp_min(0.0)
+    return (nats - spread * (2 * tests.clamp_min(1).double().log()).sqrt()).clamp_min(0.0)
 
 
 def independent_share(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
-    r"""The share of the rows that count between two columns, where rows resemble their neighbours.
+    r"""The share of the rows that count between two columns, rows in the order of the table.
 
     .. math:: \Bigl(1 + 2 \sum_{k > 0} \rho_i(k)\, \rho_j(k)\Bigr)^{-1}
 
-    with autocorrelations ρ along the table (Bartlett): one where the order of the rows is by
-    chance, next to nothing between random walks.
+    with autocorrelations ρ along the table (Bartlett): one where rows are in an order of chance,
+    next to nothing between random walks. A table that is sorted by one of its columns is no
+    series, so that all of its rows count.
 
     Example:
-        >>> generator = torch.Generator().manual_seed(0)
-        >>> noise = torch.randn(400, 2, generator=generator).double()
+        >>> noise = torch.randn(400, 2, generator=torch.Generator().manual_seed(0)).double()
         >>> bool(independent_share(noise)[0, 1] > 0.8)
         True
         >>> bool(independent_share(noise.cumsum(0))[0, 1] < 0.05)
         True
     """
-    centred = x.double() - x.double().mean(0)
-    rows = len(centred)
-    spectrum = torch.fft.rfft(centred, 2 * rows, dim=0).abs().square()
-    covariance = torch.fft.irfft(spectrum, 2 * rows, dim=0)[: rows // 2]
-    rho = covariance / covariance[0].clamp_min(1e-12)
-    rho = rho[1:] * (rho[1:].abs() > 2 / math.sqrt(rows))  # what chance may make of none
-    return 1 / (1 + 2 * (rho.T @ rho)).clamp_min(1.0)
+    step = x.diff(dim=0)
+    if bool(((step >= 0).all(0) | (step <= 0).all(0)).any()):
+        return torch.ones(x.shape[1], x.shape[1], dtype=torch.float64)
+    centred = x.T.double() - x.T.double().mean(-1, keepdim=True)
+    rows = len(x)
+    spectrum = torch.fft.rfft(centred, 2 * rows).abs().square()
+    covariance = torch.fft.irfft(spectrum, 2 * rows)[:, : max(rows // 2, 2)]
+    rho = covariance[:, 1:] / covariance[:, :1].clamp_min(1e-12)
+    rho = rho * (rho.abs() > 2 / math.sqrt(rows))  # beneath, chance may be all
+    return 1 / (1 + 2 * (rho @ rho.T)).clamp_min(1.0)
 
 
 def _polynomials(x: Tensor, degree: int) -> Tensor:  # (b, N) -> (b, degree, N)
