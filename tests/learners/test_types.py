@@ -142,6 +142,16 @@ def test_missing_values_are_filled_with_values_of_the_type() -> None:
         np.testing.assert_array_equal(own.settle(filled[name].to_numpy()), filled[name])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_gaps_turn_no_arrow(seed: int) -> None:
+    X = table(seed=seed)
+    holes = X.mask(np.random.default_rng(seed).random(X.shape) < 0.1)
+    options = {"missing": "impute", "resamples": 0, "random_state": 0, "verbose": False}
+    model = DAGPosterior(types={"site": "category"}, **options).fit(holes)
+    assert set(model.graph_.edges) == EDGES
+
+
 def test_knowledge_holds_on_discrete_columns() -> None:
     known = Knowledge(forbidden=[("bmi", "diabetes")], required=[("pain", "visits")])
     model = DAGPosterior(knowledge=known, random_state=0, verbose=False).fit(table(200))
