@@ -9,6 +9,8 @@ import pytest
 
 import dpdag
 from dpdag import DAGPosterior, Knowledge, datasets, metrics
+from dpdag.experiments.measures import Fitted
+from dpdag.experiments.own.mixed_columns import interventions, mixed_table
 
 
 def table(rows: int = 600, seed: int = 0) -> pd.DataFrame:
@@ -81,6 +83,24 @@ def test_interventions_change_probabilities_by_as_much_as_in_truth(
     assert drawn["diabetes"].mean() == pytest.approx(share, abs=0.04)
     visits = np.exp(0.5) * (1 - share) + np.exp(1.7) * share
     assert drawn["visits"].mean() == pytest.approx(visits, rel=0.1)
+
+
+def test_answers_under_interventions_are_near_the_generators_on_the_true_graph() -> None:
+    """Means in deviations, logarithms of deviations and shares of categories, all types."""
+    data = mixed_table("", 100, rows=1000)
+    n, truth = len(data.names), data.adjacency == 1
+    known = Knowledge(
+        required=np.argwhere(truth).tolist(),
+        forbidden=np.argwhere(~truth & ~np.eye(n, dtype=bool)).tolist(),
+    )
+    types = dict(enumerate(data.types.values()))
+    model = DAGPosterior(
+        mechanism=("linear", "additive"), types=types, knowledge=known, verbose=False
+    ).fit(data.X)
+    off = interventions(Fitted(model, data))
+    assert off["off in means"] < 0.1
+    assert off["off in log deviations"] < 0.1
+    assert off["off in shares"] < 0.06
 
 
 def test_names_of_categories_and_the_order_of_columns_do_not_matter() -> None:
