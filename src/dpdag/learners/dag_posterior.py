@@ -177,10 +177,10 @@ class DAGPosterior(PosteriorLearner):
                 spinner.say(expected)
             found, evidence = solve(x, was_set, constraints, plan, spinner)
         best = found[0].graph
-        self.posterior_ = mixture(found, constraints)
+        self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         graph = likely_links(best.adjacency, self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, graph, names, self._kinds, types)
+        self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}
