@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 ROWS, EACH = 500, 100
-DRAWS = {10: 10, 20: 5}
+DRAWS = {10: 10, 20: 10}
 TARGETS = {10: (0, 1, 2, 5, 10), 20: (0, 2, 5, 10, 20)}
 LEVELS = (1e-2, 1e-3, 1e-5)
 Graph = np.ndarray  # (n, n) 0/1, i -> j; both ways where a direction is open
@@ -247,6 +247,7 @@ def _draw(mean: Any, error: Any, figure: Path) -> None:
                     own.index, own, bars, marker="osD^v"[number], capsize=2, label=method, lw=1.5
                 )
             ax.set(xlabel="columns that were set" if row else "", ylabel="" if column else title)
+            ax.set_xticks(TARGETS[n])
             ax.set_title("" if row else f"{n} columns")
             ax.grid(alpha=0.3)
     axes[0, 0].legend(frameon=False, loc="lower right")
