@@ -22,11 +22,8 @@ from dpdag.columns import standardise, table_of
 from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.base import Evidence
 from dpdag.evidence.mixture import FUNCTIONS, MixtureEvidence
-from dpdag.learners.posterior_solver import ranking
 from dpdag.metrics import edge_auc
-from dpdag.search import greedy
-from dpdag.search.lazy import lazy_search
-from dpdag.search.prior import EdgePrior
+from dpdag.search import EdgePrior, change_edge, hill_climb
 
 Scored = tuple[float, Tensor]  # worth of a graph, scores of all edges
 
@@ -41,17 +38,20 @@ def averaged(x: Tensor, truth: Tensor, device: str, *, functions: tuple[str, ...
     evidence = MixtureEvidence(table_of(x), functions=functions, device=device)
     free = Knowledge().resolve(len(truth))
     prior = EdgePrior.of(free)
-    found = [lazy_search(evidence, prior=prior, start=start) for start in (None, truth)]
+    found = [hill_climb(evidence, prior=prior, start=start) for start in (None, truth)]
     worth = of_graph(evidence, truth) + prior.log(int(truth.sum()))
-    return [(worth, truth), *((one.total, ranking(one, free)) for one in found)]
+    return [(worth, truth), *((one.total, one.edge_scores(free)) for one in found)]
 
 
 def additive(x: Tensor, truth: Tensor, device: str) -> list[Scored]:
     """The same with the evidence and the search of CAM."""
     evidence = AdditiveEvidence(x.to(device))
-    moves = ("add", "delete", "reverse")
-    found = [greedy(evidence, moves=moves, start=start) for start in (None, truth)]
-    scored = [(of_graph(evidence, one.adjacency), one.edge_scores) for one in found]
+    free, prior = Knowledge().resolve(len(truth)), EdgePrior.priced(0.0)
+    found = [
+        hill_climb(evidence, prior=prior, start=start, moves=(change_edge,))
+        for start in (None, truth)
+    ]
+    scored = [(one.total, one.edge_scores(free)) for one in found]
     return [(of_graph(evidence, truth), truth), *scored]
 
 

@@ -153,7 +153,9 @@ def test_values_beyond_arithmetic_are_refused_by_name(size) -> None:
 def test_a_code_for_missing_values_in_a_table_is_named() -> None:
     X = table().astype(object)
     X.loc[3, "b"] = "?"
-    with pytest.raises(ValueError, match=r"columns \['b'\] do not .* NaN where \['\?'\] stand"):
+    with pytest.raises(
+        ValueError, match=r"'b' holds numbers but for '\?': put NaN where they stand"
+    ):
         clone(LEARNERS[0]).fit(X)
 
 

@@ -76,28 +76,6 @@ def test_additions_leave_parents_and_child_unchanged(make):
     torch.testing.assert_close(added[fixed], now[fixed])
 
 
-def test_replicas_equal_separate_evidences_of_the_rows_they_hold():
-    x, make = observations(), EVIDENCES["additive"]
-    weights = torch.zeros(2, ROWS, dtype=torch.float64)
-    weights[0, :80], weights[1, 40:] = 1, 1
-    evidence = make(x, weights=weights)
-    assert evidence.n_replicas == 2
-    child, parents = all_sets()
-    both = evidence.log_evidence(torch.cat([child, child + N]), parents.repeat(2, 1)).view(2, -1)
-    for replica in range(2):
-        alone = make(x, weights=weights[[replica]]).log_evidence(child, parents)
-        torch.testing.assert_close(both[replica], alone)
-
-
-def test_a_replica_of_all_rows_equals_no_replicas():
-    x = observations()
-    child, parents = all_sets()
-    whole = AdditiveEvidence(x, weights=torch.ones(1, ROWS, dtype=torch.float64))
-    torch.testing.assert_close(
-        whole.log_evidence(child, parents), AdditiveEvidence(x).log_evidence(child, parents)
-    )
-
-
 @evidences
 def test_order_of_columns_does_not_matter(make):
     x = observations()

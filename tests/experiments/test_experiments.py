@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from dpdag import VIDPDAG, datasets
-from dpdag.experiments import EXPERIMENTS, Figure, Table
-from dpdag.experiments.cell import plan
+from dpdag import CAM, VIDPDAG, Correlation, datasets
+from dpdag.experiments import EXPERIMENTS, Figure, Method, Source, Table
+from dpdag.experiments.cell import Cell, plan
 from dpdag.experiments.measures import (
     THRESHOLDS,
     Fitted,
@@ -17,6 +17,7 @@ from dpdag.experiments.measures import (
     thresholds,
 )
 from dpdag.experiments.paper.direct_learning import DirectLearner
+from dpdag.experiments.work import run_batch
 from dpdag.learners.many import fit_together
 from dpdag.reports.tables import paper_tables
 
@@ -97,6 +98,22 @@ def test_known_graphs_are_recovered_alone_as_in_a_batch(permutation: str) -> Non
         for k in range(3)
     ]
     together = [clone(one).set_params(random_state=k) for k, one in enumerate(learners)]
-    fit_together([(one, None) for one in together])
+    fit_together([(one, None, None) for one in together])
     for one in together:
         assert np.array_equal(clone(one).fit(None).scores_, one.scores_)
+
+
+def test_data_sets_with_interventions_are_learned_from_as_such():
+    def drawn(name, index):
+        chain = [[0, 1], [0, 0]]
+        return datasets.simulate(chain, 60, mechanism="linear", do=[{}, {"x0": 1.0}])
+
+    def informing(fitted):
+        rows = fitted.learner.informing_rows_
+        return {"rows": float(rows.min())}
+
+    cells = [
+        Cell(Source("set", drawn), 0, Method(kind.__name__, kind), measures=(informing,))
+        for kind in (CAM, Correlation)
+    ]
+    assert [run_batch([cell])[0].values["rows"] for cell in cells] == [60, 120]

@@ -14,7 +14,7 @@ from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.exports import LearnedGraph, Units, to_dagitty, to_dot
 from dpdag.exports.dowhy import ScaledNoiseModel
 from dpdag.exports.network import imported, write_gml, write_graphml
-from dpdag.scm import Categories, StructuralModel, fit_mixed
+from dpdag.scm import StructuralModel, fit_mixed
 
 NAMES = ["größe (kg)", 'say "hi"', "1", "a -> b"]
 ADJACENCY = np.array([[0, 1, 0, 1], [0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]])
@@ -102,7 +102,6 @@ def test_a_mechanism_with_scaled_noise_undoes_itself(transformed: bool) -> None:
         z,
         graph,
         fit_mixed(z, graph, MixtureEvidence(z, functions=["linear", "additive"])),
-        Categories(),
     )
     sizes = model.scale(z)[:, 1]
     assert sizes.max() > 2 * sizes.min()

@@ -14,7 +14,7 @@ from dpdag.evidence.screened import ExactScreen
 from dpdag.posterior.exact import exact_posterior
 from dpdag.posterior.local import fit_locally
 from dpdag.posterior.reversals import direction_odds
-from dpdag.search.lazy import lazy_search
+from dpdag.search import hill_climb
 from dpdag.search.prior import EdgePrior
 
 
@@ -33,14 +33,14 @@ def nonlinear(rows: int = 200) -> Tensor:
 
 def test_local_fit_matches_the_exact_posterior_where_evidence_is_strong() -> None:
     evidence = smooth(nonlinear())
-    found = lazy_search(evidence, prior=EdgePrior.priced(math.log(4)))
+    found = hill_climb(evidence, prior=EdgePrior.priced(math.log(4)))
     fitted = fit_locally(found, edge_prior=0.2)
     exact = exact_posterior(evidence, edge_prior=0.2).edge_probabilities
     assert (fitted.edge_probabilities - exact).abs().max() < 0.15
 
 
 def test_mode_of_the_local_fit_is_the_graph_found() -> None:
-    found = lazy_search(smooth(nonlinear()), prior=EdgePrior.priced(math.log(4)))
+    found = hill_climb(smooth(nonlinear()), prior=EdgePrior.priced(math.log(4)))
     fitted = fit_locally(found, edge_prior=0.2)
     order = fitted.order_logits
     mode = (fitted.edge_logits > 0) & (order[:, None] > order)
@@ -53,7 +53,7 @@ def test_direction_of_a_linear_gaussian_fork_is_left_open() -> None:
     root = noise[:, 0]
     x = torch.stack([root, root + noise[:, 1], noise[:, 2] - root], -1)
     evidence = MixtureEvidence(standardise(x)[0], any_noise=False)
-    found = lazy_search(evidence)
+    found = hill_climb(evidence)
     odds = direction_odds(found, evidence)
     local = fit_locally(found, edge_prior=0.1, odds=odds).edge_probabilities
     exact = exact_posterior(evidence, edge_prior=0.1).edge_probabilities
@@ -70,7 +70,7 @@ def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
     noise = torch.randn(300, 3, generator=generator, dtype=torch.float64)
     x = torch.stack([noise[:, 0], noise[:, 0] + noise[:, 1], noise[:, 2] - noise[:, 0]], -1)
     evidence = ExactScreen(LinearEvidence(standardise(x)[0]))
-    found = lazy_search(evidence, prior=EdgePrior.priced(2.0))
+    found = hill_climb(evidence, prior=EdgePrior.priced(2.0))
     odds = direction_odds(found, evidence)
     # 1 ← 0 → 2, 1 → 0 → 2 and 1 ← 0 ← 2 score alike; two of the three have either edge from 0.
     expected = torch.zeros(3, 3, dtype=torch.float64)
@@ -81,7 +81,7 @@ def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
 def test_local_fit_honours_knowledge() -> None:
     known = Knowledge(forbidden=[(3, 2)], required=[(0, 1)])
     limits = known.resolve(4)
-    found = lazy_search(smooth(nonlinear()), constraints=limits)
+    found = hill_climb(smooth(nonlinear()), constraints=limits)
     chances = fit_locally(found, constraints=limits).edge_probabilities
     assert chances[3, 2] < 1e-9
     assert chances[0, 1] > 0.99

@@ -76,8 +76,6 @@ def test_the_page_says_what_it_was_made_from(make: Make, monkeypatch: pytest.Mon
         rows=1200,
         columns=9,
         dropped={"id": "text", "one": "constant"},
-        encoded={"site": ["site=B", "site=C"], "ward": ["ward=2"]},
-        levels={"site": ["A", "B", "C"]},
         notes=["Left out 3 rows."],
         known="2 of 3 edges were found",
     )
@@ -89,8 +87,6 @@ def test_the_page_says_what_it_was_made_from(make: Make, monkeypatch: pytest.Mon
         "field <1>.csv: 1,200 rows × 9 columns, learned from 60 × 5.",
         "Left out id: text.",
         "Left out one: constant.",
-        "Encoded site as site=B, site=C (all 0: A).",
-        "Encoded ward as ward=2.",
         "Left out 3 rows.",
         "2 of 3 edges were found",
         "Chosen: additive mechanisms (<why>)",
@@ -219,7 +215,7 @@ def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
 
 @pytest.mark.parametrize("start", ["replica", "restart"])
 def test_every_start_has_a_line_of_its_own(make: Make, start: str) -> None:
-    steps = {"step": [0, 1, 0, 1], "log_evidence": [-3.0, -2.0, -3.5, -1.0]}
+    steps = {"step": [0, 1, 0, 1], "log_posterior": [-3.0, -2.0, -3.5, -1.0]}
     [panel] = payload(replace(make(), history={start: [0, 0, 1, 1], **steps}))["history"]["panels"]
     assert panel["lines"] == [[[0, 1], [-3.0, -2.0]], [[0, 1], [-3.5, -1.0]]]
 

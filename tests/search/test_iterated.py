@@ -16,8 +16,8 @@ from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic
 from dpdag.posterior.exact import exact_posterior
+from dpdag.search import SearchResult, hill_climb
 from dpdag.search.iterated import Change, equivalent, iterated_search, neighbourhood
-from dpdag.search.lazy import LazyResult, lazy_search
 from dpdag.search.prior import EdgePrior
 
 PENALTY = math.log(9)
@@ -29,7 +29,7 @@ def linear(n: int, edges: int, seed: int) -> tuple[np.ndarray, Tensor]:
     return truth, torch.from_numpy(data.X)
 
 
-def total(found: LazyResult) -> float:
+def total(found: SearchResult) -> float:
     return float(found.log_evidence.sum()) - PENALTY * int(found.adjacency.sum())
 
 
@@ -44,7 +44,7 @@ def test_nothing_better_exists_on_few_nodes(seed: int) -> None:
 def test_it_gets_out_of_where_climbing_stops() -> None:
     truth, x = linear(15, 30, 3)
     evidence = ExactScreen(LinearEvidence(standardise(x)[0]))
-    plain = lazy_search(evidence, prior=EdgePrior.priced(PENALTY))
+    plain = hill_climb(evidence, prior=EdgePrior.priced(PENALTY))
     found = iterated_search(evidence, prior=EdgePrior.priced(PENALTY))
     assert total(found) > total(plain) + 1
     assert metrics.shd(found.adjacency.int(), truth) < metrics.shd(plain.adjacency.int(), truth)
@@ -78,7 +78,7 @@ def test_no_rounds_are_a_plain_climb() -> None:
     start = torch.ones(10, 10).triu(1).bool()
     for given in (None, start):
         found = iterated_search(evidence, prior=EdgePrior.priced(PENALTY), rounds=0, start=given)
-        plain = lazy_search(evidence, prior=EdgePrior.priced(PENALTY), start=given)
+        plain = hill_climb(evidence, prior=EdgePrior.priced(PENALTY), start=given)
         assert torch.equal(found.adjacency, plain.adjacency)
         assert torch.equal(found.gain, plain.gain)
         assert found.history == plain.history

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import datasets
+from ..columns import level_text
 from ..experiments import listed
 from ..learners import DAGLearner, ModelLearner, load
 from ..ops.labels import label_index, label_texts
@@ -32,69 +32,78 @@ def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataF
     held = interventions(do, columns)
     rows = _frame(learner.sample(k, held, seed), learner)
     by_name = {name: held[column] for name, column in columns.items() if column in held}
-    return _decoded(whole_numbers(rows, learner.observed_, by_name), learner)
+    return whole_numbers(rows, learner.observed_, by_name)
 
 
-def predicted(learner: DAGLearner, table: Table, *, std: bool = False) -> pd.DataFrame:
-    """Every column of the model from its learned parents, categories by name.
+def predicted(
+    learner: DAGLearner, table: Table, *, std: bool = False, probabilities: bool = False
+) -> pd.DataFrame:
+    """Every column of the model from its learned parents, labels by name.
 
     Arguments:
         std: Whether columns "name_std" follow, with the standard deviations of all numbers.
+        probabilities: Whether columns "name=level" follow, with the probabilities of all levels.
     """
     _require_functions(learner)
-    names = _names(learner)
-    own = matching(table, names, learner.levels_ or {})
+    own = matching(table, _names(learner), learner.types_ or ())
     if own.isna().any(axis=None):
-        used = dict.fromkeys(n if n in table.frame else n.rpartition("=")[0] for n in names)
-        where = gaps(table.frame[list(used)])
+        where = gaps(table.frame[list(own)])
         raise ValueError(
             f"{table.origin.source} misses values in {where}; fill them first with 'dpdag impute'."
         )
     rows = _as_fitted(own, learner)
-    if not std:
-        return _decoded(_frame(learner.predict(rows), learner), learner)
     mean, spread = learner.predict(rows, return_std=True)
-    values = _decoded(_frame(mean, learner), learner)
-    return values.join(_spreads(_frame(spread, learner), values))
+    values = _frame(mean, learner)
+    if std:
+        numbers = _frame(spread, learner).dropna(axis=1)
+        values = _beside(values, numbers.add_suffix("_std"), "--std")
+    if probabilities:
+        names = {label: name for name, label in _columns(learner).items()}
+        found = learner.predict_probabilities(rows)
+        columns = {
+            f"{names[label]}={level_text(level)}": share.to_numpy()
+            for label, own in found.items()
+            for level, share in own.items()
+        }
+        values = _beside(values, pd.DataFrame(columns), "--probabilities")
+    return values
 
 
-def _spreads(spread: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:
-    """The columns of ``spread`` that ``values`` has too, under names of their own."""
-    own = spread[[name for name in spread if name in values]].add_suffix("_std")
-    taken = [name for name in own if name in values]
+def _beside(values: pd.DataFrame, more: pd.DataFrame, option: str) -> pd.DataFrame:
+    """Both tables as one, their names being different."""
+    taken = [name for name in more if name in values]
     if taken:
         raise ValueError(
-            f"--std writes {listed(taken)}, but the model has columns of that name; rename them "
+            f"{option} writes {listed(taken)}, but the model has columns of that name; rename them "
             "and fit again."
         )
-    return own
+    return values.join(more)
 
 
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
     _require_functions(learner)
-    levels = learner.levels_ or {}
-    own = _as_fitted(matching(table, _names(learner), levels), learner)
-    return filled(table.frame, _frame(learner.impute(own), learner), levels)
+    own = _as_fitted(matching(table, _names(learner), learner.types_ or ()), learner)
+    return filled(table.frame, _frame(learner.impute(own), learner))
 
 
 def interventions(words: Sequence[str], columns: Mapping[str, Any]) -> dict[Any, Any]:
-    """Numbers by column, or categories by variable, as learners take them.
+    """Values by column, numbers where they are some, as learners take them.
 
     Arguments:
         words: "name=value" each; the name ends at the last "=".
         columns: What a learner calls its columns, by name.
 
     Example:
-        >>> interventions(["dose=1.5", "site=2"], {"dose": "dose", "site=2": "site=2"})
-        {'dose': 1.5, 'site': '2'}
+        >>> interventions(["dose=1.5", "site=B"], {"dose": "dose", "site": "site"})
+        {'dose': 1.5, 'site': 'B'}
     """
     found: dict[Any, Any] = {}
     for word in words:
         name, equals, value = (part.strip() for part in word.rpartition("="))
         if not equals:
             raise ValueError(f"--do takes name=value, such as dose=1.5; got {word!r}.")
-        found[columns.get(name, name)] = _number(value) if name in columns else value
+        found[columns.get(name, name)] = _number(value)
     return found
 
 
@@ -115,7 +124,8 @@ def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
     }
     if out.suffix not in writers:
         raise ValueError(f"{out} must end in {', '.join(writers)}; got {out.suffix!r}.")
-    if out.suffix == ".npy" and frame.shape[1] > frame.select_dtypes("number").shape[1]:
+    numbers = frame.select_dtypes(["number", "bool"])
+    if out.suffix == ".npy" and frame.shape[1] > numbers.shape[1]:
         raise ValueError(f"{out} cannot hold text; let it end in .csv, .tsv or .parquet.")
     with new_file(out, overwrite=overwrite) as partial:
         writers[out.suffix](partial)
@@ -166,9 +176,4 @@ def _as_fitted(own: pd.DataFrame, learner: DAGLearner) -> Any:
 
 
 def _frame(rows: Any, learner: DAGLearner) -> pd.DataFrame:
-    return pd.DataFrame(np.asarray(rows), columns=_names(learner))
-
-
-def _decoded(frame: pd.DataFrame, learner: DAGLearner) -> pd.DataFrame:
-    """With columns of categories where the learner knows all of them."""
-    return datasets.from_one_hot(frame, learner.levels_ or {})
+    return pd.DataFrame(rows).set_axis(_names(learner), axis=1)

@@ -79,9 +79,13 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         _leave(STOPPED, INTERRUPTED)
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # what rich makes of it
+            _close_pipe()
         if end.code == INTERRUPTED:  # what typer makes of Ctrl-C, without a word
             _leave(getattr(end, "__notes__", [STOPPED])[0], INTERRUPTED)
         raise
+    except BrokenPipeError:
+        _close_pipe()
     except EXPECTED as error:
         if os.environ.get("DPDAG_TRACEBACK"):
             raise
@@ -90,6 +94,12 @@ def main() -> NoReturn:
         if "not enough memory" not in str(error):  # what torch says; all else is a fault of ours
             raise
         _leave(_line(error), BAD_INPUT)
+    sys.exit(0)
+
+
+def _close_pipe() -> NoReturn:
+    """End well where nobody reads on, as 'head' does: what there is to write was written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(0)
 
 

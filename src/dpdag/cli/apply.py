@@ -47,7 +47,7 @@ def sample(
 
     A .npz file holds 'dags' (k, n, n), where dags\[s, i, j] = 1 means i → j, and 'names' (n,).
 
-    Rows hold categories by name, and rounded values in columns of whole numbers.
+    Rows hold labels by name, and rounded values in columns of whole numbers.
 
     [bold]Examples[/]
 
@@ -74,6 +74,9 @@ def predict(
     std: Annotated[
         bool, typer.Option("--std", help="Add how far values lie from there, as NAME_std.")
     ] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add those of all levels, as NAME=LEVEL.")
+    ] = False,
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
     encoding: EncodingOption = "utf-8",
@@ -82,20 +85,20 @@ def predict(
 ) -> None:
     """Predict every column that was learned from, from its learned causes.
 
-    Predicted are means, also of whole numbers; of categories the likeliest, by name. Where columns
+    Predicted are means, also of whole numbers; of labels the likeliest, by name. Where columns
     were transformed, as 'chosen' says, they lie nearer the medians.
 
     [bold]Examples[/]
 
       dpdag predict run/ new.csv --out predicted.csv
 
-      dpdag predict run/ new.csv --std --out predicted.csv
+      dpdag predict run/ new.csv --std --probabilities --out predicted.csv
     """
     from . import answers
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    answer = answers.predicted(answers.load(model), table, std=std)
+    answer = answers.predicted(answers.load(model), table, std=std, probabilities=probabilities)
     answers.write(answer, out, overwrite=overwrite)
 
 

@@ -36,7 +36,9 @@ EXAMPLES = """
 
   dpdag fit data.csv --out run/ --forbid outcome:age --tiers tiers.yaml
 
-  dpdag fit data.csv --out run/ --missing impute --one-hot --set resamples=5
+  dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
+
+  dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
 """
 
 
@@ -120,10 +122,22 @@ def fit(
             help="continuous, binary, category, ordinal or count; repeatable.",
         ),
     ] = None,
+    interventions_column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Column that names what was set from outside in each row: names separated by ';', "
+            "empty for none.",
+        ),
+    ] = None,
+    under: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE",
+            help="File of further rows, in which NAME (or NAME;NAME) was set; repeatable.",
+        ),
+    ] = None,
     drop_text: Annotated[bool, typer.Option("--drop-text", help="Leave out text columns.")] = False,
-    one_hot: Annotated[
-        bool, typer.Option("--one-hot", help="Turn text columns into 0/1 columns.")
-    ] = False,
     max_rows: Annotated[
         int, typer.Option(min=0, help="Draw at most so many rows at random; 0 takes all.")
     ] = 10_000,
@@ -138,24 +152,27 @@ def fit(
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
 ) -> None:
     """Learn a causal graph from a table, and write graph, model and report to a folder."""
+    from ..experiments import experiment_notes
     from . import summary
     from .options import build, known, settings, types_of
     from .table import Reading, load
+    from .under import refuse_unable, under_of
 
-    if drop_text and one_hot:
-        raise ValueError("--drop-text and --one-hot exclude each other; keep one.")
-    text = "drop" if drop_text else "one-hot" if one_hot else "refuse"
     reading = Reading(separator, decimal, encoding, na or ())
     chosen, types = settings(set_ or []), types_of(type_ or [])
+    files = under_of(under or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:
         table = load(
             data,
             reading,
             drop=drop or [],
-            text=text,
+            drop_text=drop_text,
+            types=types,
             missing=missing.value,
             max_rows=max_rows,
             seed=seed,
+            interventions_column=interventions_column,
+            under=files,
         )
         said = known(
             table.names,
@@ -163,13 +180,15 @@ def fit(
             require=require or [],
             tiers=tiers,
             file=knowledge,
-            encoded=table.origin.encoded,
             dropped=table.origin.dropped,
         )
         model = build(
             learner, chosen, knowledge=said, seed=seed, missing=missing.value, types=types
         )
+        if table.interventions is not None:
+            refuse_unable(model)
         record = _learn(model, table)
+        table = table.noting(table.frame, *experiment_notes(model, len(table.frame)))
         found = summary.facts(record, table, model, seed=seed)
         _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
     _tell(found, out, as_json=as_json)
@@ -203,14 +222,18 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Columns .* number the rows")  # noted with the table
-        model.fit(table.frame)
+        if (interventions := table.interventions) is None:
+            model.fit(table.frame)
+        else:
+            model.fit(table.frame, interventions=interventions)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
 
 
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:
     from ..reports import write_report
 
-    edges = model.to_edges().reindex(columns=["source", "target", "score", "probability"])
+    columns = "source", "target", "score", "probability", "reverse_probability", "linked"
+    edges = model.to_edges().reindex(columns=list(columns))
     edges.to_csv(folder / "edges.csv", index=False)
     model.to_graphml(folder / "graph.graphml")
     (folder / "graph.dot").write_text(model.to_dot() + "\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from .. import datasets
+from ..columns import ColumnType, level_text
 from ..experiments import listed
 from ..registry import suggest
 from ..scm import Observed
@@ -18,70 +19,41 @@ __all__ = ["filled", "matching", "whole_numbers"]
 LARGEST = 2**53  # whole numbers beyond are not exact in floating point
 
 
-def matching(
-    table: Table, names: Sequence[Any], levels: Mapping[str, Sequence[str]]
-) -> pd.DataFrame:
+def matching(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> pd.DataFrame:
     """The columns that a model was fitted to, in its order, from a table with these or more.
 
     Arguments:
-        table: With the columns, or with columns of categories that they stand for.
+        table: With the columns.
         names: Of the model's columns.
-        levels: All categories of variables where the model knows them; others are refused.
+        types: Of the model's columns; labels that they do not know are refused.
     """
     data, frame = table.origin.source, table.frame
-    columns = {}
-    for name in map(str, names):
-        variable, equals, level = name.rpartition("=")
-        if name in frame:
-            columns[name] = frame[name]
-        elif equals and variable in frame:
-            if variable in levels:
-                _check_levels(table, variable, levels[variable])
-            columns[name] = datasets.encoded(frame[variable], level)
-        else:
+    names = list(map(str, names))
+    for name in names:
+        if name not in frame:
             hint = suggest(name, [str(other) for other in frame])
             raise ValueError(f"{data} lacks the column {name!r} of the model.{hint}")
-    found = datasets.floats(pd.DataFrame(columns))
-    text = datasets.text_columns(found)
-    if text:
+    labels = {name: own for name, own in zip(names, types) if own.labelled}
+    for name, own in labels.items():
+        if strange := own.unknown(frame[name]):
+            raise ValueError(
+                f"{data} has {listed([repr(level) for level in strange])} in {name!r}, of which "
+                f"the model knows only {', '.join(map(level_text, own.levels))}; leave such rows "
+                "out or fit again with them."
+            )
+    numbers = datasets.floats(frame[[name for name in names if name not in labels]])
+    if text := datasets.text_columns(numbers):
         raise ValueError(
-            f"{data} has text in {text_examples(found, text)}, where the model has numbers."
-            f"{code_hint(found[text])}"
+            f"{data} has text in {text_examples(numbers, text)}, where the model has numbers."
+            f"{code_hint(numbers[text])}"
         )
-    return found
+    return frame[names].assign(**numbers)
 
 
-def _check_levels(table: Table, variable: str, known: Sequence[str]) -> None:
-    unknown = [level for level in datasets.levels(table.frame[variable]) if level not in known]
-    if unknown:
-        raise ValueError(
-            f"{table.origin.source} has {listed([repr(level) for level in unknown])} in "
-            f"{variable!r}, of which the model knows only {', '.join(known)}; leave such rows out "
-            "or fit again with them."
-        )
-
-
-def filled(
-    frame: pd.DataFrame, own: pd.DataFrame, levels: Mapping[str, Sequence[str]]
-) -> pd.DataFrame:
-    """A table with its gaps filled from a model's columns, all else as it is.
-
-    Arguments:
-        frame: The table.
-        own: What the model says of its columns.
-        levels: All categories of variables where the model knows them; else the first is the one
-            that is in the table and has no column, and gaps stay where there are several.
-    """
-    new = {}
-    for name in frame.columns[frame.isna().any()]:
-        columns = [column for column in own if str(column).rpartition("=")[0] == name]
-        if name in own:
-            new[name] = own[name]
-        elif columns:
-            first = levels[name][0] if name in levels else _first(frame[name], columns)
-            said = datasets.decoded(own[columns], first)
-            new[name] = frame[name].where(frame[name].notna(), said)
-    return frame.assign(**new)
+def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """A table with its gaps filled from a model's columns, all else as it is."""
+    gaps = [name for name in frame.columns[frame.isna().any()] if name in own]
+    return frame.assign(**{name: own[name] for name in gaps})
 
 
 def whole_numbers(
@@ -93,12 +65,7 @@ def whole_numbers(
     rounded = {
         str(name): frame[name].round().astype("int64")
         for name, whole in zip(frame, observed.whole, strict=True)
-        if whole and frame[name].abs().max() < LARGEST and float(held.get(name, 0)).is_integer()
+        if whole and frame[name].dtype == float and frame[name].abs().max() < LARGEST
+        if float(held.get(name, 0)).is_integer()
     }
     return frame.assign(**rounded)
-
-
-def _first(values: pd.Series, columns: Sequence[Any]) -> str | None:
-    """The one category of ``values`` without a column."""
-    others = set(datasets.levels(values)) - {str(name).rpartition("=")[2] for name in columns}
-    return others.pop() if len(others) == 1 else None

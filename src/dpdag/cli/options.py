@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,6 @@ def known(
     require: Sequence[str],
     tiers: Path | None,
     file: Path | None,
-    encoded: Mapping[str, Sequence[str]],
     dropped: Mapping[str, str],
 ) -> Knowledge | None:
     """Everything said about the graph, as one.
@@ -112,38 +112,24 @@ def known(
         forbid: Edges "source:target", and ``require`` those that must exist.
         tiers: File with tiers.
         file: File with any knowledge.
-        encoded: 0/1 columns by the column of categories they stand for; between those of one
-            column no edge is possible.
         dropped: Columns left out, and why.
     """
     said = [Knowledge() if path is None else read_knowledge(path) for path in (tiers, file)]
     if said[0].tiers and said[1].tiers:
         raise ValueError(f"{tiers} and {file} both hold tiers; keep one.")
-    columns = [*names, *encoded, *dropped]
+    columns = [*names, *dropped]
     forbidden = [*said[0].forbidden, *said[1].forbidden, *(_edge(e, columns) for e in forbid)]
     required = [*said[0].required, *said[1].required, *(_edge(e, columns) for e in require)]
 
-    def stand_ins(node: Any) -> list[str]:
-        if node not in names and node in dropped:
+    tiers_ = [tier for one in said for tier in one.tiers]
+    for node in chain(*forbidden, *required, *tiers_):
+        if node not in names and (reason := dropped.get(str(node))):
             raise ValueError(
-                f"Prior knowledge names {node!r}, which was left out ({dropped[node]}); remove it."
+                f"Prior knowledge names {node!r}, which was left out ({reason}); remove it."
             )
-        return list(encoded.get(node, [node]))
-
-    between = [(a, b) for new in encoded.values() for a in new for b in new if a != b]
-    knowledge = Knowledge(
-        forbidden=[*_expanded(forbidden, stand_ins), *between],
-        required=_expanded(required, stand_ins),
-        tiers=[[n for node in tier for n in stand_ins(node)] for s in said for tier in s.tiers],
-    )
+    knowledge = Knowledge(forbidden=forbidden, required=required, tiers=tiers_)
     knowledge.resolve(len(names), list(names))  # unknown names are refused before learning
     return None if knowledge == Knowledge() else knowledge
-
-
-def _expanded(edges: Iterable[tuple[Any, Any]], stand_ins: Any) -> list[tuple[str, str]]:
-    return [
-        (a, b) for source, target in edges for a in stand_ins(source) for b in stand_ins(target)
-    ]
 
 
 def _edge(word: str, columns: Sequence[str]) -> tuple[str, str]:

@@ -10,13 +10,14 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import Comparison, Origin, RunRecord, compare
+from ..experiments import Comparison, Origin, RunRecord, compare, experiment_facts
 from ..learners import DAGLearner
 from .table import Table
 
 __all__ = ["discrete", "facts", "origin", "show"]
 
 SHOWN = 15
+OPEN = 0.9  # of a link's probability, beneath which its direction is open
 
 
 def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
@@ -36,8 +37,6 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "rows_used": len(table.frame),
             "columns_used": record.names,
             "dropped": origin.dropped,
-            "encoded": origin.encoded,
-            "levels": origin.levels,
             "types": dict(zip(record.names, map(str, getattr(learner, "types_", None) or ()))),
         },
         "notes": [*origin.notes, *record.diagnostics.notes],
@@ -48,6 +47,8 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "settings": record.settings,
         "choice": record.choice,
     }
+    if set_ := experiment_facts(learner, len(table.frame)):
+        found["experiments"] = set_
     if table.truth is not None and table.names == table.truth.names:
         found["truth"] = compare(record.adjacency, table.truth.adjacency)._asdict()
     return found
@@ -69,9 +70,6 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     print_(f"[bold]Data[/]      {escape(data['source'])}: {line}")
     for name, reason in data["dropped"].items():
         print_(f"  [yellow]left out[/]  {escape(name)}: {escape(reason)}")
-    for name, new in data["encoded"].items():
-        zeros = f" (all 0: {data['levels'][name][0]})" if name in data["levels"] else ""
-        print_(f"  [yellow]encoded[/]   {escape(name)} as {escape(', '.join(new) + zeros)}")
     if types := discrete(data["types"]):
         print_(f"  [yellow]types[/]     {escape(types)}")
     for note in found["notes"]:
@@ -108,12 +106,30 @@ def _grid(edges: list[dict[str, Any]]) -> Grid:
     grid.add_column("")
     grid.add_column("effect", overflow="fold")
     grid.add_column(word, justify="right")
+    if word == "probability":
+        grid.add_column("linked", justify="right")
     grid.add_column("")
     for edge in edges[:SHOWN]:
-        strength = f"{edge[word]:.3f}" if word == "probability" else f"{edge[word]:.4g}"
+        known = word == "probability"
+        numbers = (
+            [f"{edge[name]:.3f}" for name in (word, "linked")] if known else [f"{edge[word]:.4g}"]
+        )
         ends = [escape(str(edge[end])) for end in ("source", "target")]
-        grid.add_row(ends[0], "→", ends[1], strength, "required" if edge["required"] else "")
+        grid.add_row(ends[0], "→", ends[1], *numbers, _remark(edge))
     return grid
+
+
+def _remark(edge: dict[str, Any]) -> str:
+    """What a reader should know before believing an arrow.
+
+    Example:
+        >>> _remark({"required": False, "probability": 0.6, "linked": 0.99})
+        'direction open'
+    """
+    if edge["required"]:
+        return "required"
+    open_ = edge.get("probability", 1.0) < OPEN * edge.get("linked", 1.0)
+    return "direction open" if open_ else ""
 
 
 def _printer(console: Console) -> Any:

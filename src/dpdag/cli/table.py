@@ -5,20 +5,23 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .. import datasets
+from ..columns import column_types
 from ..experiments import Origin, listed
 from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
 from ..registry import suggest
 from ..seeding import numpy_generator
+from .under import Under, targets_in, with_rows
 
 __all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
 
-MAX_LEVELS = 20
 MIN_ROWS = 5
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 
@@ -41,11 +44,13 @@ class Table:
         frame: What is left of them.
         origin: Where they came from and what was done to them.
         truth: The data set with the true graph, where there is one.
+        targets: Names of the columns that were set in each row; None where nothing is said of it.
     """
 
     frame: pd.DataFrame
     origin: Origin
     truth: datasets.Dataset | None = None
+    targets: Sequence[tuple[str, ...]] | None = None
 
     @classmethod
     def of(cls, source: str, frame: pd.DataFrame, truth: datasets.Dataset | None = None) -> Table:
@@ -57,10 +62,24 @@ class Table:
         """Of the columns to learn from."""
         return [str(name) for name in self.frame.columns]
 
-    def left(self, frame: pd.DataFrame, dropped: Mapping[str, str], **changes: Any) -> Table:
+    @property
+    def interventions(self) -> list[list[str]] | None:
+        """What was set in each row, as learners take it, of the columns that are left."""
+        if self.targets is None or not any(self.targets):
+            return None
+        kept = set(self.names)
+        return [[name for name in row if name in kept] for row in self.targets]
+
+    def rows(self, places: list[int], *notes: str) -> Table:
+        """Some of the rows, and why."""
+        targets = None if self.targets is None else [self.targets[k] for k in places]
+        frame = self.frame.iloc[places].reset_index(drop=True)
+        return replace(self, targets=targets).noting(frame, *notes)
+
+    def left(self, frame: pd.DataFrame, dropped: Mapping[str, str]) -> Table:
         """The table without the columns ``dropped``, for the reasons given."""
         dropped = {**self.origin.dropped, **dropped}
-        return replace(self, frame=frame, origin=replace(self.origin, dropped=dropped, **changes))
+        return replace(self, frame=frame, origin=replace(self.origin, dropped=dropped))
 
     def noting(self, frame: pd.DataFrame, *notes: str) -> Table:
         """The table after changes that are described, a sentence each."""
@@ -73,10 +92,13 @@ def load(
     reading: Reading,
     *,
     drop: Sequence[str] = (),
-    text: str,
+    drop_text: bool,
+    types: Mapping[str, str],
     missing: str,
     max_rows: int,
     seed: int,
+    interventions_column: str | None = None,
+    under: Sequence[Under] = (),
 ) -> Table:
     """Read a file or a data set by name and prepare it for learning.
 
@@ -84,15 +106,20 @@ def load(
         data: Path, or name of a data set where no such file exists.
         reading: How to read text files.
         drop: Columns to leave out.
-        text: "refuse", "drop" or "one-hot" columns of text.
+        drop_text: Leave out columns of text; categories otherwise.
+        types: Of columns, as the user gave them.
         missing: "error", "drop" rows with missing values, or "impute": leave them to the learner.
         max_rows: Draw so many rows at random from longer tables; 0 for all.
         seed: For that draw.
+        interventions_column: Column that names what was set in each row.
+        under: Files of rows in which columns were set.
     """
-    whole = _without(read(data, reading), drop)
-    whole = replace(whole, frame=datasets.floats(whole.frame))
-    table = _numbered(_informative(_without_text(whole, text)))
-    _refuse(whole, table, text=text, missing=missing)
+    whole = _without(_with_targets(data, reading, interventions_column, under), drop)
+    if drop_text:
+        text = datasets.text_columns(whole.frame)
+        whole = whole.left(whole.frame.drop(columns=text), dict.fromkeys(text, "text"))
+    _refuse(whole, types, missing=missing)
+    table = _numbered(_informative(whole))
     table = _complete(table, missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
@@ -114,12 +141,9 @@ def read(data: str, reading: Reading) -> Table:
         table = Table.of(data, known.frame, known)
         if known.mask is None:
             return table
-        set_ = [name for name, column in known.mask_frame.items() if column.any()]
-        return table.noting(known.frame, f"Some rows have {listed(set_)} set from outside.")
+        return replace(table, targets=[tuple(compress(known.names, row)) for row in known.mask])
     frame = datasets.read(
         file,
-        text="keep",
-        cast=False,
         separator=reading.separator,
         decimal=reading.decimal,
         encoding=reading.encoding,
@@ -131,6 +155,18 @@ def read(data: str, reading: Reading) -> Table:
             "more, name the character between them with --separator."
         )
     return Table.of(data, frame)
+
+
+def _with_targets(data: str, reading: Reading, column: str | None, under: Sequence[Under]) -> Table:
+    """A file or data set and what was set in its rows, with the rows of further files."""
+    table = read(data, reading)
+    table = table if column is None else targets_in(table, column)
+    for own in under:
+        other = read(own.file, reading)
+        if column is not None and column in other.frame:
+            other = targets_in(other, column)
+        table = with_rows(table, other, own)
+    return table
 
 
 def _without(table: Table, drop: Sequence[str]) -> Table:
@@ -147,45 +183,32 @@ def _numbered(table: Table) -> Table:
     notes = [
         f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
         "or an order may stay, in the first of --tiers."
-        for name in table.frame
-        if numbers_rows(table.frame[name].to_numpy(float))
+        for name, column in datasets.floats(table.frame).items()
+        if column.dtype == float and numbers_rows(column.to_numpy())
     ]
     return table.noting(table.frame, *notes)
 
 
-def _without_text(table: Table, text: str) -> Table:
-    columns = datasets.text_columns(table.frame)
-    if text != "one-hot":
-        reasons = dict.fromkeys(columns, "text") if text == "drop" else {}
-        return table.left(table.frame.drop(columns=columns), reasons)
-    levels = {name: datasets.levels(table.frame[name]) for name in columns}
-    few = {name: found for name, found in levels.items() if len(found) <= MAX_LEVELS}
-    many = {
-        name: f"text with {len(levels[name])} categories" for name in columns if name not in few
-    }
-    frame, new = datasets.one_hot(table.frame.drop(columns=list(many)), list(few))
-    return table.left(frame, many, encoded=new, levels=few)
-
-
-def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
+def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
-    frame = whole.frame.drop(columns=[name for name in table.origin.dropped if name in whole.frame])
-    columns, holes = datasets.text_columns(frame), gaps(frame)
+    frame = table.frame.drop(columns=list(datasets.uninformative(table.frame)))
+    text, holes = datasets.text_columns(frame), gaps(frame)
     reasons = []
-    if columns and text == "refuse":
+    odd = [name for name in text if _no_category(frame[name], types)]
+    if odd:
+        drops = " ".join(f"--drop {shlex.quote(str(name))}" for name in odd)
         reasons.append(
-            f"has text in {text_examples(frame, columns)}; leave such columns out with "
-            "--drop-text or turn categories into 0/1 columns with --one-hot."
-            f"{code_hint(frame[columns])}"
+            f"has text in {text_examples(frame, odd)}, neither numbers nor a few categories; leave "
+            f"such columns out with {drops}.{code_hint(frame[odd])}"
         )
-        if frame[columns].map(_has_comma).any(axis=None):
+        if frame[odd].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
     if holes and missing == "error":
         reasons.append(
             f"misses values in {holes}; fill them while learning with --missing impute or leave "
             "such rows out with --missing drop."
         )
-    numbers = frame.drop(columns=columns)
+    numbers = datasets.floats(frame.drop(columns=text))
     far = extreme_columns(numbers.to_numpy(float), list(numbers))
     if far:
         reasons.append(
@@ -194,7 +217,17 @@ def _refuse(whole: Table, table: Table, *, text: str, missing: str) -> None:
             "name a number that stands for a missing value with --na."
         )
     if reasons:
-        raise ValueError(f"{whole.origin.source} {' It also '.join(reasons)}")
+        raise ValueError(f"{table.origin.source} {' It also '.join(reasons)}")
+
+
+def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
+    """Whether text has too many values for a category, or words among numbers."""
+    name = str(column.name)
+    try:
+        column_types(column.to_frame(), {name: types[name]} if name in types else {})
+    except ValueError:
+        return True
+    return bool(column.dropna().map(_has_comma).all())
 
 
 def gaps(frame: pd.DataFrame) -> str:
@@ -204,21 +237,18 @@ def gaps(frame: pd.DataFrame) -> str:
 
 
 def _informative(table: Table) -> Table:
-    useless, origin = datasets.uninformative(table.frame), table.origin
-    frame = table.frame.drop(columns=list(useless))
-    kept = {old: [n for n in new if n in frame] for old, new in origin.encoded.items()}
-    whole = {old: all_ for old, all_ in origin.levels.items() if kept[old] == origin.encoded[old]}
-    return table.left(frame, useless, encoded=kept, levels=whole)
+    useless = datasets.uninformative(table.frame)
+    return table.left(table.frame.drop(columns=list(useless)), useless)
 
 
 def _complete(table: Table, missing: str) -> Table:
     where = gaps(table.frame)
     if not where or missing == "impute":
         return table
-    frame = table.frame.dropna(ignore_index=True)
-    lost = len(table.frame) - len(frame)
+    kept = np.flatnonzero(table.frame.notna().all(axis=1))
+    lost = len(table.frame) - len(kept)
     note = f"Left out {lost} of {table.origin.rows} rows, which miss values in {where}."
-    return table.noting(frame, note)
+    return table.rows(kept.tolist(), note)
 
 
 def _check_rows(table: Table) -> None:
@@ -251,8 +281,7 @@ def _thinned(table: Table, max_rows: int, seed: int) -> Table:
         f"Learned from {max_rows} of {rows} rows, drawn at random; --max-rows 0 takes all, "
         "which takes longer."
     )
-    frame = table.frame.iloc[drawn].reset_index(drop=True)
-    return table.noting(frame, note)
+    return table.rows(drawn.tolist(), note)
 
 
 def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:

@@ -1,9 +1,10 @@
 """What a column is: its type, its units, its transformation, its ties."""
 
+from .inference import column_types, infer_type, is_label
 from .monotone import MonotoneColumns
 from .table import Table, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
-from .types import TYPES, ColumnType, TypedColumns, column_types, infer_type
+from .types import TYPES, ColumnType, TypedColumns, level_text
 
 __all__ = [
     "TRANSFORMS",
@@ -15,6 +16,8 @@ __all__ = [
     "TypedColumns",
     "column_types",
     "infer_type",
+    "is_label",
+    "level_text",
     "order_by_values",
     "standardise",
     "table_of",

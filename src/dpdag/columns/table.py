@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,9 @@ from .transforms import standardise
 __all__ = ["Table", "order_by_values", "table_of", "tied"]
 
 _FIRST = 100  # rows by which columns are told apart
+_OFTEN, _SHARE = 5, 0.02  # rows, and share of them, that make a value frequent
+_SPIKE = 3.0  # times the density around it, that make it a spike
+_WIDTH, _GRID = 1.0, 1000  # of smoothed densities, over the fifth root of the rows
 
 
 class Table(NamedTuple):
@@ -26,12 +30,17 @@ class Table(NamedTuple):
         return Table(self.x[:rows], self.y[:rows])
 
 
-def table_of(x: Tensor) -> Table:  # (N, n)
+def table_of(x: Tensor, was_set: Tensor | None = None) -> Table:  # (N, n), (N, n) bool
     r"""Standardise, and spread tied values evenly over the cell that rounding may have taken.
 
     A density has nothing to say of a value that returns: it would be infinite there. Spread over
     its cell of width w, the density is the probability of the cell over w, and a column of counts,
-    of 0 and 1 or of rounded amounts compares with any other.
+    of 0 and 1 or of rounded amounts compares with any other. Where some values return much more
+    often than those around them (amounts that are mostly zero, numbers rounded now and then), the
+    whole column is given the quantiles of its smoothed density. Otherwise columns without causes,
+    whose densities may have any shape, would be paid for spikes that no function of causes has,
+    and such columns would be causes in every graph. Values that were set from outside have no
+    density and stay as they are, however often they return.
 
     Example:
         >>> table = table_of(torch.tensor([[0.0], [1.0], [0.0], [1.0]]).double())
@@ -41,7 +50,10 @@ def table_of(x: Tensor) -> Table:  # (N, n)
         4
     """
     plain, _ = standardise(x.double().cpu())
-    columns = [_spread(column) for column in plain.T]
+    if was_set is None or not bool(was_set.any()):
+        columns = [_spread(column) for column in plain.T]
+    else:
+        columns = [_spread_seen(*both) for both in zip(plain.T, was_set.T)]
     return Table(plain, standardise(torch.stack(columns, -1))[0])
 
 
@@ -52,9 +64,17 @@ def tied(x: Tensor, share: float) -> Tensor:  # (N, n) -> (n,) bool
     return (values[step:] == values[:-step]).any(0)
 
 
+def _spread_seen(column: Tensor, was_set: Tensor) -> Tensor:  # (N,), (N,) bool -> (N,)
+    """Spread what was not set, in units in which it has variance one."""
+    spread, own = column.clone(), column[~was_set]
+    plain, width = standardise(own[:, None])
+    spread[~was_set] = own + width * (_spread(plain[:, 0]) - plain[:, 0])
+    return spread
+
+
 def _spread(column: Tensor) -> Tensor:  # (N,) -> (N,)
     values, which, counts = column.unique(return_inverse=True, return_counts=True)
-    if len(values) in (1, len(column)):
+    if len(values) <= 1 or len(values) == len(column):
         return column
     middle = (values[1:] + values[:-1]) / 2
     low = torch.cat([2 * values[:1] - middle[:1], middle])
@@ -68,7 +88,31 @@ def _spread(column: Tensor) -> Tensor:  # (N,) -> (N,)
     within = torch.arange(len(column)) - first[which[order]]
     place[order] = (within.double() + 0.5) / counts[which[order]]
     spread = low[which] + (high - low)[which] * place
-    return torch.where(counts[which] > 1, spread, column)
+    spread = torch.where(counts[which] > 1, spread, column)
+    often = counts >= max(_OFTEN, len(column) * _SHARE)
+    smooth = _density(values[often], spread)
+    if not bool((counts / (high - low) / len(column))[often].gt(_SPIKE * smooth).any()):
+        return spread
+    rank = torch.empty_like(which).scatter_(0, order, torch.arange(len(column)))
+    return _quantiles(column, (rank + 0.5) / len(column))
+
+
+def _density(at: Tensor, column: Tensor) -> Tensor:  # (k,), (N,) -> (k,)
+    """Of a column of variance one, smoothed."""
+    width = _WIDTH * len(column) ** -0.2
+    z = (at[:, None] - column) / width
+    return (-0.5 * z.square()).exp().mean(-1) / (width * math.sqrt(2 * math.pi))
+
+
+def _quantiles(column: Tensor, level: Tensor) -> Tensor:  # (N,), (N,) -> (N,)
+    """Of the smoothed density of a column."""
+    width = _WIDTH * len(column) ** -0.2
+    low, high = float(column.min()) - 4 * width, float(column.max()) + 4 * width
+    grid = torch.linspace(low, high, _GRID, dtype=torch.float64)
+    below = torch.special.ndtr((grid[:, None] - column) / width).mean(-1)
+    right = torch.searchsorted(below, level).clamp(1, _GRID - 1)
+    share = (level - below[right - 1]) / (below[right] - below[right - 1]).clamp_min(1e-12)
+    return grid[right - 1] + share * (grid[1] - grid[0])
 
 
 def order_by_values(x: Tensor) -> Tensor:  # (N, n) -> (n,)

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..ops.rows import row_groups
 from ..ops.shape import left_out_density
+from .monotone import MonotoneColumns
 
 __all__ = ["PARAMETERS", "TRANSFORMS", "Transformed", "standardise", "transform"]
 
@@ -31,16 +33,20 @@ class Transformed(NamedTuple):
     .. math:: \log p(x) = \log p(z) + \sum_a \log |g'(x_a)|, \qquad z = g(x)
 
     Attributes:
-        z: (N, n) columns of mean 0 and variance 1.
-        log_jacobian: (n,) sums over rows of the log-derivative, up to the same constant for all
-            transformations: that of standardising x.
+        z: (N, n) columns of mean 0 and variance 1 over the rows in which they were not set.
+        log_jacobian: (n,) sums over these rows of the log-derivative, up to the same constant for
+            all transformations: that of standardising x.
     """
 
     z: Tensor
     log_jacobian: Tensor
 
 
-def transform(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
+def transform(
+    x: Tensor,  # (N, n)
+    kinds: Sequence[str],
+    was_set: Tensor | None = None,  # (N, n) bool
+) -> Transformed:
     """Apply to each column a transformation of its own, one of ``TRANSFORMS``.
 
     "logarithm" is of the distance to just below the least value, "reflected logarithm" of that to
@@ -48,13 +54,15 @@ def transform(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
     difference of the two, for shares and what saturates at both ends; "signed logarithm"
     compresses both tails beyond the interquartile range; "normal scores" turns ranks into normal
     quantiles, ties kept together, its derivative a leave-one-out density estimate over the normal
-    density. All increase.
+    density. All increase. Values that were set from outside shape none of them.
 
     Example:
         >>> x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0)).double().exp()
         >>> transform(x, ["identity", "logarithm"]).log_jacobian.sign().tolist()
         [0.0, 1.0]
     """
+    if was_set is not None and bool(was_set.any()):
+        return _transform_seen(x, kinds, was_set)
     standard = standardise(x.double())[0]
     z, log_jacobian = standard.clone(), torch.zeros(x.shape[1], dtype=torch.float64)
     for k, kind in enumerate(kinds):
@@ -62,6 +70,18 @@ def transform(x: Tensor, kinds: Sequence[str]) -> Transformed:  # (N, n)
             raise ValueError(f"Unknown transformation {kind!r}. Known: {', '.join(TRANSFORMS)}.")
         if kind != "identity":
             z[:, k : k + 1], log_jacobian[k : k + 1] = _CURVES[kind](standard[:, k : k + 1])
+    return Transformed(z, log_jacobian)
+
+
+def _transform_seen(x: Tensor, kinds: Sequence[str], was_set: Tensor) -> Transformed:  # (N, n)
+    """By the rows in which each column was not set; set values follow the same curves."""
+    z, log_jacobian = torch.empty_like(x), x.new_empty(x.shape[1])
+    for columns, rows in row_groups(was_set):
+        seen = x[rows][:, columns]
+        own = transform(seen, [kinds[k] for k in columns.tolist()])
+        z[:, columns] = MonotoneColumns.through(seen, own.z)(x[:, columns])
+        z[rows[:, None], columns] = own.z
+        log_jacobian[columns] = own.log_jacobian
     return Transformed(z, log_jacobian)
 
 
@@ -82,9 +102,10 @@ def _logit(x: Tensor) -> Transformed:  # (N, 1)
 
 
 def _distances(spread: Tensor) -> Tensor:  # (N, 1) -> (N, shifts)
-    """Of every value from ends further out, beyond those where many values are tied."""
-    shifts = spread.quantile(torch.tensor(_SHIFTS, dtype=torch.float64))
-    return spread + torch.where(shifts > 0, shifts, shifts[shifts > 0].min())
+    """Of every value from ends further out: as far as twice the rows that are tied at the end."""
+    tied = float((spread == 0).double().mean())
+    levels = torch.tensor(_SHIFTS, dtype=torch.float64).clamp(min=min(2 * tied, 1.0))
+    return spread + spread.quantile(levels)
 
 
 def _likeliest(tried: Transformed) -> Transformed:  # of (N, k) -> of (N, 1)

@@ -1,8 +1,7 @@
-"""What kind of values a column holds: one rule, and the user's word above it."""
+"""What kind of values a column holds, as numbers inside and as they came outside."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..registry import suggest
-
-__all__ = ["TYPES", "ColumnType", "TypedColumns", "column_types", "infer_type"]
+__all__ = ["TYPES", "ColumnType", "TypedColumns", "as_numbers", "level_text"]
 
 TYPES = ("continuous", "binary", "category", "ordinal", "count")
-_FEW = 10  # values of a scale such as 1 to 5
-_RETURNS = 5  # rows per value before few values are a scale rather than a small sample
-_MOST = 50  # categories of a column of text
 _SHOWN = 4  # levels in a description
 
 
@@ -29,44 +23,64 @@ class ColumnType:
 
     Arguments:
         kind: One of ``TYPES``.
-        levels: Of a binary, category or ordinal column, the lowest first; a level's place is its
-            code.
+        levels: Of a binary, category or ordinal column, the lowest first.
+        form: What values look like outside: "" for numbers, "whole" for integers; "bool",
+            "category", "ordered" and "text" for labels, whose numbers are their places among the
+            levels.
 
     Example:
         >>> print(ColumnType("binary", (0.0, 1.0)))
         0/1
-        >>> print(ColumnType("category", ("A", "B", "C")))
+        >>> print(ColumnType("category", ("A", "B", "C"), "text"))
         category of 3: A, B, C
     """
 
     kind: str
     levels: tuple[Any, ...] = ()
+    form: str = ""
 
     @property
     def discrete(self) -> bool:
         """Whether values have probabilities rather than densities."""
         return self.kind != "continuous"
 
+    @property
+    def labelled(self) -> bool:
+        """Whether values are labels rather than numbers."""
+        return self.form not in ("", "whole")
+
+    @property
+    def means(self) -> ColumnType:
+        """The type of what is expected of a column: of whole numbers, numbers."""
+        return self if self.labelled else ColumnType("continuous")
+
     def __str__(self) -> str:
         if not self.levels:
             return {"count": "counts"}.get(self.kind, self.kind)
-        texts = [_text(level) for level in self.levels]
+        texts = [level_text(level) for level in self.levels]
         if self.kind == "binary":
             return "/".join(texts)
         shown = texts if len(texts) <= _SHOWN else [*texts[:2], "…", texts[-1]]
         return f"{self.kind} of {len(texts)}: {', '.join(shown)}"
 
-    def codes(self, values: Any) -> NDArray[np.float64]:  # (rows,) -> (rows,)
-        """Places of levels, other values as they are; NaN for missing and unknown ones.
+    def encode(self, values: pd.Series[Any]) -> NDArray[np.float64]:  # (rows,) -> (rows,)
+        """Numbers: places of labels, other values as they are; NaN for missing and unknown ones.
 
         Example:
-            >>> ColumnType("category", ("A", "B")).codes(["B", "A", None]).tolist()
-            [1.0, 0.0, nan]
+            >>> ColumnType("category", ("A", "B"), "text").encode(pd.Series(["B", "A", None]))
+            array([ 1.,  0., nan])
         """
-        if not self.levels:
-            return pd.Series(values).to_numpy(np.float64, na_value=np.nan)
-        place = pd.Index(self.levels).get_indexer(pd.Index(pd.Series(values).to_numpy(object)))
-        return np.where(place < 0, np.nan, place)
+        if not self.labelled:
+            return as_numbers(values).to_numpy(np.float64, na_value=np.nan)
+        place = {level_text(level): k for k, level in enumerate(self.levels)}
+        texts = values.astype(object).map(level_text, na_action="ignore")
+        codes = [place.get(text, np.nan) for text in texts]
+        return np.array(codes, dtype=np.float64)
+
+    def unknown(self, values: pd.Series[Any]) -> list[Any]:
+        """Labels that are none of the levels, each once."""
+        strange = values.notna().to_numpy() & np.isnan(self.encode(values))
+        return list(values[strange].unique()) if self.labelled else []
 
     def settle(self, values: NDArray[np.float64]) -> NDArray[np.float64]:  # (rows,) -> (rows,)
         """The nearest numbers that a column of this type can hold.
@@ -79,12 +93,26 @@ class ColumnType:
             return values.round().clip(min=0.0)
         if not self.levels:
             return values
-        known = np.sort(np.asarray(self.levels, dtype=np.float64))
-        return known[np.searchsorted((known[1:] + known[:-1]) / 2, values)]
+        known = np.arange(len(self.levels)) if self.labelled else np.sort(self.levels)
+        return known.astype(np.float64)[np.searchsorted((known[1:] + known[:-1]) / 2, values)]
 
-    def decode(self, codes: NDArray[np.float64]) -> NDArray[Any]:  # (rows,) -> (rows,)
-        """Back from codes to values."""
-        return np.asarray(self.levels)[codes.astype(int)] if self.levels else codes
+    def decode(self, numbers: NDArray[np.float64]) -> Any:  # (rows,) -> (rows,)
+        """Back from numbers that a column of this type can hold to what they look like outside.
+
+        Example:
+            >>> ColumnType("binary", (False, True), "bool").decode(np.array([1.0, 0.0]))
+            array([ True, False])
+        """
+        if self.form == "whole":
+            return numbers.astype(np.int64)
+        if not self.labelled:
+            return numbers
+        places = numbers.astype(int)
+        if self.form in ("category", "ordered"):
+            known = pd.Index(self.levels, tupleize_cols=False)
+            return pd.Categorical.from_codes(places, known, ordered=self.form == "ordered")
+        kind = bool if self.form == "bool" else object
+        return np.array(self.levels, dtype=kind)[places]
 
 
 @dataclass(frozen=True)
@@ -115,106 +143,18 @@ class TypedColumns:
         return TypedColumns(kinds, self.location[order], self.scale[order])
 
 
-def column_types(X: Any, types: Mapping[Any, str] | None = None) -> tuple[ColumnType, ...]:
-    """The type of every column of a DataFrame or array, inferred but where it is given.
-
-    Arguments:
-        X: (rows, n); missing values are left out of account.
-        types: Given types by name, or by place where columns have no names.
+def level_text(level: Any) -> str:
+    """A level as people write it.
 
     Example:
-        >>> frame = pd.DataFrame({"visits": [0, 2, 1, 0] * 5, "ill": [True, False] * 10})
-        >>> [str(one) for one in column_types(frame, {"visits": "ordinal"})]
-        ['ordinal of 3: 0, 1, 2', 'False/True']
-        >>> column_types(frame, {"visit": "count"})
-        Traceback (most recent call last):
-        ValueError: 'types' names the column 'visit', which X does not have. Did you mean 'visits'?
+        >>> level_text(2.0), level_text("north"), level_text(True)
+        ('2', 'north', 'True')
     """
-    frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-    given = dict(types or {})
-    for name, kind in given.items():
-        if name not in frame.columns:
-            hint = suggest(name, [str(column) for column in frame.columns])
-            raise ValueError(f"'types' names the column {name!r}, which X does not have.{hint}")
-        if kind not in TYPES:
-            hint = suggest(kind, list(TYPES))
-            raise ValueError(
-                f"'types' gives {name!r} the unknown type {kind!r}.{hint} "
-                f"Known: {', '.join(TYPES)}."
-            )
-    return tuple(
-        _given(frame[name], name, given[name]) if name in given else infer_type(frame[name])
-        for name in frame.columns
-    )
+    if isinstance(level, (float, np.floating)):
+        return str(int(level)) if float(level).is_integer() else f"{level:g}"
+    return str(level)
 
 
-def infer_type(column: pd.Series[Any]) -> ColumnType:
-    """The type that dtype and values suggest.
-
-    Two values are binary. Ordered pandas categories are ordinal, others and text a category. Whole
-    numbers from 0 that return are counts; other numbers of at most ten values, each of which
-    returns, are ordinal. All else is continuous.
-
-    Example:
-        >>> [infer_type(pd.Series(values * 20)).kind for values in (
-        ...     [0, 1], ["a", "b", "c"], [1, 2, 5], [0, 3, 1, 12])]
-        ['binary', 'category', 'ordinal', 'count']
-        >>> infer_type(pd.Series(np.linspace(0, 1, 60))).kind
-        'continuous'
-    """
-    seen = column.dropna()
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        used = set(seen)
-        levels = tuple(level for level in column.dtype.categories if level in used)
-        return _of_levels("ordinal" if column.dtype.ordered else "category", levels)
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        return _of_text(seen)
-    values, times = np.unique(seen.to_numpy(np.float64), return_counts=True)
-    if len(values) == 2:
-        return ColumnType("binary", tuple(seen.unique()[np.argsort(seen.unique())].tolist()))
-    rows, few = len(seen), len(values) <= _FEW
-    if len(values) > 2 and values[0] == 0 and _whole(values) and 2 * len(values) <= rows:
-        return ColumnType("count")
-    if len(values) > 2 and few and _RETURNS * len(values) <= rows and times.min() > 1:
-        return ColumnType("ordinal", tuple(values.tolist()))
-    return ColumnType("continuous")
-
-
-def _of_text(seen: pd.Series[Any]) -> ColumnType:
-    if seen.map(lambda value: isinstance(value, (bool, int, float, np.number))).all():
-        return infer_type(pd.Series(seen.to_numpy(np.float64)))
-    levels = tuple(sorted(seen.unique(), key=str))
-    if len(levels) > max(2, min(_MOST, len(seen) // 2)):
-        raise ValueError(
-            f"Column {seen.name!r} holds {len(levels)} different texts in {len(seen)} rows, more "
-            "like an id than a category; drop it or merge some of them."
-        )
-    return _of_levels("category", levels)
-
-
-def _of_levels(kind: str, levels: tuple[Any, ...]) -> ColumnType:
-    return ColumnType("binary" if len(levels) == 2 else kind, levels)
-
-
-def _given(column: pd.Series[Any], name: Any, kind: str) -> ColumnType:
-    """The type the user gave, where the values allow it."""
-    seen = column.dropna()
-    if kind in ("continuous", "count"):
-        if not pd.api.types.is_numeric_dtype(column.dtype):
-            raise ValueError(f"Column {name!r} cannot be {kind}: it does not hold numbers.")
-        values = seen.to_numpy(np.float64)
-        if kind == "count" and not (_whole(values) and (values >= 0).all()):
-            raise ValueError(f"Column {name!r} cannot be a count: it holds other than 0, 1, 2, …")
-        return ColumnType(kind)
-    levels = infer_type(seen).levels or tuple(np.unique(seen.to_numpy()).tolist())
-    if kind == "binary" and len(levels) != 2:
-        raise ValueError(f"Column {name!r} cannot be binary: it has {len(levels)} values, not 2.")
-    return ColumnType(kind, levels)
-
-
-def _whole(values: NDArray[np.float64]) -> bool:
-    return bool((values == np.round(values)).all())
-
-
-def _text(level: Any) -> str:
-    return f"{level:g}" if isinstance(level, float) else str(level)
+def as_numbers(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers that may be given as text."""
+    return column if pd.api.types.is_numeric_dtype(column.dtype) else pd.to_numeric(column)

@@ -7,12 +7,7 @@ from .mixed import COLUMN_TYPES, MixedModel, mixed
 from .noise import NOISES, Noise
 from .original import ORIGINALS
 from .preparation import (
-    decoded,
-    encoded,
     floats,
-    from_one_hot,
-    levels,
-    one_hot,
     text_columns,
     uninformative,
 )
@@ -48,16 +43,11 @@ __all__ = [
     "barabasi_albert",
     "benchmark",
     "bipartite",
-    "decoded",
-    "encoded",
     "erdos_renyi",
     "floats",
-    "from_one_hot",
     "is_name",
-    "levels",
     "load",
     "mixed",
-    "one_hot",
     "read",
     "sachs_adjacency",
     "scale_free",

@@ -77,6 +77,52 @@ def _count(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatA
     return np.asarray(law.ppf(u), dtype=float)
 
 
+# Laws that are none of the usual ones: noise whose size follows the score, counts that saturate.
+OTHER_LAWS: Registry[Draw] = Registry("law of a column type")
+
+
+def _uneven(score: FloatArray, u: FloatArray) -> FloatArray:
+    """A score with Gaussian noise, larger where the score is."""
+    from scipy import stats
+
+    return np.asarray(score + (0.4 + 1.2 * _sigmoid(2 * score)) * stats.norm.ppf(u))
+
+
+@OTHER_LAWS.register("continuous")
+def _uneven_continuous(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Noise whose size follows the score."""
+    return _uneven(1.5 * score[:, 0], u)
+
+
+@OTHER_LAWS.register("binary")
+def _above_threshold(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Whether a score with such noise is above a threshold."""
+    return (_uneven(score[:, 0], u) > rng.uniform(-0.5, 0.8)).astype(float)
+
+
+@OTHER_LAWS.register("category")
+def _nearest(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Shares that follow from squared scores, not from exponentials."""
+    share = np.clip(score + 1.5, 0.1, None) ** 2
+    below = share.cumsum(1) / share.sum(1, keepdims=True)
+    return (u[:, None] > below[:, :-1]).sum(1).astype(float)
+
+
+@OTHER_LAWS.register("ordinal")
+def _uneven_steps(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """A score with such noise, cut at some places; from 1."""
+    cuts = np.sort(rng.uniform(-2.0, 2.5, rng.integers(2, 5)))
+    return 1.0 + (_uneven(score[:, 0], u)[:, None] > cuts).sum(1)
+
+
+@OTHER_LAWS.register("count")
+def _saturating(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Successes in twelve trials, whose chance follows the score."""
+    from scipy import stats
+
+    return np.asarray(stats.binom(12, _sigmoid(1.5 * score[:, 0] - 0.5)).ppf(u), dtype=float)
+
+
 @dataclass(frozen=True)
 class MixedModel:
     r"""A structural model of columns of several types.
@@ -91,11 +137,13 @@ class MixedModel:
         adjacency: (n, n) DAG.
         types: The type of each column, of ``COLUMN_TYPES``.
         seed: Of all parameters.
+        usual: Whether Q are laws of the types (logistic, softmax, Poisson …), or others.
     """
 
     adjacency: IntArray
     types: tuple[str, ...]
     seed: int
+    usual: bool = True
     _usual: dict[int, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -130,7 +178,7 @@ class MixedModel:
                 own = numpy_generator(self.seed, "effect", parent, node, k)
                 score[:, k] += self._effect(int(parent), X[:, parent], own)
         score *= _STRENGTH[kind] / max(1.0, np.sqrt(len(parents)))
-        return COLUMN_TYPES[kind](score, u, rng)
+        return (COLUMN_TYPES if self.usual else OTHER_LAWS)[kind](score, u, rng)
 
     def _effect(self, parent: int, x: FloatArray, rng: np.random.Generator) -> FloatArray:
         size = rng.uniform(0.7, 1.2) * (-1.0, 1.0)[rng.integers(2)]
@@ -147,6 +195,7 @@ def mixed(
     rows: int = 1000,
     *,
     n_edges: float | None = None,
+    usual: bool = True,
     random_state: Any = None,
 ) -> Dataset:
     r"""A table of continuous, binary, category, ordinal and count columns on a random graph.
@@ -157,6 +206,8 @@ def mixed(
         n_nodes: Columns.
         rows: Rows.
         n_edges: Expected number of edges; 1.4 per column when None.
+        usual: Whether columns follow the usual laws of their types, logistic, softmax, ordered
+            logistic and Poisson; or thresholds with noise of uneven size, and counts that saturate.
         random_state: None, an integer, or a numpy generator.
 
     Example:
@@ -168,7 +219,7 @@ def mixed(
     edges = 1.4 * n_nodes if n_edges is None else n_edges
     graph = erdos_renyi(n_nodes, edges, random_state=seed)
     types = _dealt(graph, numpy_generator(seed, "types"))
-    model = MixedModel(graph, types, seed)
+    model = MixedModel(graph, types, seed, usual)
     names = [f"{kind}{node}" for node, kind in enumerate(types)]
     return Dataset(
         X=model.draw(rows, random_state=seed),

@@ -33,8 +33,9 @@ def sachs_interventional() -> Dataset:
     r"""7466 measurements of 11 proteins and phospholipids under nine conditions.
 
     Columns and truth are those of ``load("Sachs")``, whose rows are the first condition. ``mask``
-    has the targets as commonly used. They are imperfect interventions: the drugs change how active
-    a protein is more than how much of it is measured, and LY294002 inhibits PI3K, above Akt.
+    has the targets as commonly used, for ``fit(data.frame, interventions=data.mask)``. They are
+    imperfect interventions: the drugs change how active a protein is more than how much of it is
+    measured, and LY294002 inhibits PI3K, above Akt: others take PIP3 for its target, or none.
     """
     path, names = _located(), list(PROTEINS.values())
     try:

@@ -1,4 +1,4 @@
-"""Read a table of one's own into a DataFrame of named numeric columns."""
+"""Read a table of one's own into a DataFrame of named columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ops.columns import stray_words
 from .preparation import floats, text_columns
 from .record import default_names
 
@@ -26,8 +25,6 @@ SEPARATORS = (",", ";", "\t", "|")
 def read(
     path: str | Path,
     *,
-    text: str = "refuse",
-    cast: bool = True,
     separator: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
@@ -36,13 +33,12 @@ def read(
     r"""Read a CSV, TSV, Parquet or npy file: rows are observations, columns are variables.
 
     Text files need a header with the names of the columns, and may be compressed (``.csv.gz``).
-    Columns of an npy file are called x0, x1, … Empty cells are NaN. Text columns, duplicate or
-    missing names, infinite values and files without rows are refused.
+    Columns of an npy file are called x0, x1, … Empty cells are NaN. Truth values and text
+    stay what they are: learners know them as such. Duplicate or missing names, infinite values and
+    files without rows are refused.
 
     Arguments:
         path: File ending in .csv, .tsv, .parquet or .npy.
-        text: "refuse" columns that hold no numbers, or "keep" them as they are.
-        cast: Turn whole numbers and truth values into floating point too.
         separator: What stands between columns; found in the header when None.
         decimal: What stands before the fraction of a number.
         encoding: Of the text, such as "latin-1".
@@ -70,14 +66,11 @@ def read(
         ".parquet": lambda file: _without_codes(_parquet(file), na),
         ".npy": lambda file: _without_codes(_npy(file), na),
     }
-    if text not in ("refuse", "keep"):
-        raise ValueError(f"'text' must be 'refuse' or 'keep'; got {text!r}.")
     if kind not in readers:
         raise ValueError(f"{file} must end in .csv, .tsv, .parquet or .npy; got {kind!r}.")
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file.")
-    frame = _checked(readers[kind](file), file, refuse_text=text == "refuse")
-    return floats(frame) if cast else frame
+    return _checked(readers[kind](file), file)
 
 
 def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: Any) -> pd.DataFrame:
@@ -180,21 +173,13 @@ def _without_codes(frame: pd.DataFrame, na: Sequence[str]) -> pd.DataFrame:
     return frame.mask(frame.isin([*na, *numbers])) if na else frame
 
 
-def _checked(frame: pd.DataFrame, file: Path, *, refuse_text: bool) -> pd.DataFrame:
+def _checked(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
     names = [str(name) for name in frame.columns]
     _check_names(names, file)
     if 0 in frame.shape:
         raise ValueError(f"{file} has no data: {frame.shape[0]} rows, {frame.shape[1]} columns.")
     frame = frame.set_axis(names, axis=1)
-    text = text_columns(frame)
-    if text and refuse_text:
-        words = stray_words(frame[text])
-        raise ValueError(
-            f"{file} must hold numbers only; drop or encode the columns {text} "
-            "(text='keep' reads them, datasets.one_hot encodes them)."
-            + (f" For missing values given as {words} add na={words}." if words else "")
-        )
-    numbers = floats(frame).drop(columns=text)
+    numbers = floats(frame).drop(columns=text_columns(frame))
     infinite = [name for name in numbers if np.isinf(numbers[name]).any()]
     if infinite:
         raise ValueError(f"{file} has infinite values in the columns {infinite}.")

@@ -46,12 +46,11 @@ class GramEvidence(Evidence):
     Arguments:
         moments: Gram matrix of the features.
         precision: (g, n, k) the grid of :math:`\Lambda`.
-        n_replicas: Where the moments are of several replicas.
     """
 
-    def __init__(self, moments: Gram, *, precision: Tensor, n_replicas: int | None = None) -> None:
+    def __init__(self, moments: Gram, *, precision: Tensor) -> None:
         self.moments, self.precision = moments, precision
-        self.n_nodes, self.n_replicas = moments.n_nodes, n_replicas
+        self.n_nodes = moments.n_nodes
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
         return self._average(self._grid(child, parents)).cpu()
@@ -86,24 +85,23 @@ class GramEvidence(Evidence):
         return value
 
     def _fit(self, child: Tensor, index: Tensor) -> _Fit:  # (b,), (b, p)
-        matrix, right, total = self.moments.normal_equations(child, index)
+        matrix, right = self.moments.normal_equations(child, index)
         precision = self.precision[:, index].flatten(2)
         factor = torch.linalg.cholesky(matrix + torch.diag_embed(precision))
         solved = _solve(factor, right.expand(len(precision), -1, -1).unsqueeze(-1))[..., 0]
         log_det = _log_det(factor) - precision.log().sum(-1)
-        return _Fit(factor, solved, total - solved.square().sum(-1), log_det)
+        return _Fit(factor, solved, self.moments.n_rows - solved.square().sum(-1), log_det)
 
     def _extensions(
         self, fit: _Fit, child: Tensor, index: Tensor
     ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
         """With each single node added; meaningless where it is a parent or the child."""
         grid, n, k = self.precision.shape
-        replica, node = child // n, child % n
-        own = self.moments.features.diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2)[replica]
-        schur = own + torch.diag_embed(self.precision).unsqueeze(1)  # (g, b, n, k, k)
-        right = self.moments.cross[replica, :, :, node].expand(grid, -1, -1, -1)  # (g, b, n, k)
+        own = self.moments.features.diagonal(dim1=0, dim2=2).permute(2, 0, 1)  # (n, k, k)
+        schur = (own + torch.diag_embed(self.precision)).unsqueeze(1)  # (g, 1, n, k, k)
+        right = self.moments.cross[..., child].movedim(-1, 0).expand(grid, -1, -1, -1)
         if index.shape[1]:
-            shared = self.moments.features[replica[:, None], index].flatten(3).flatten(1, 2)
+            shared = self.moments.features[index].flatten(3).flatten(1, 2)  # (b, pk, nk)
             half = _solve(fit.factor, shared.expand(grid, -1, -1, -1))  # (g, b, pk, nk)
             right = right - (fit.solved.unsqueeze(-2) @ half).reshape(right.shape)
             half = half.unflatten(-1, (n, k)).movedim(-2, 2)  # (g, b, n, pk, k)
@@ -162,7 +160,6 @@ class AdditiveEvidence(GramEvidence):
         y: (rows, n) the same as effects, where that differs.
         n_functions: Spline functions per variable.
         smoothness: What :func:`smoothness_grid` is made of.
-        weights: (replicas, rows) how often each row counts, for bootstrap replicas.
         device: Where to compute.
 
     References:
@@ -187,17 +184,15 @@ class AdditiveEvidence(GramEvidence):
         y: Tensor | None = None,
         n_functions: int = 8,
         smoothness: Sequence[tuple[float, float]] = SMOOTHNESS,
-        weights: Tensor | None = None,
         device: torch.device | str | None = None,
     ) -> None:
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
         self.basis = fit_splines(x, n_functions=n_functions)
         self._features, self._target = self.basis(x), x if y is None else y
-        moments = gram(self._features.to(device), self._target.to(device), weights)
+        moments = gram(self._features.to(device), self._target.to(device))
         precision = smoothness_grid(self.basis.used, smoothness).to(device)
-        replicas = None if weights is None else len(weights)
-        super().__init__(moments, precision=precision, n_replicas=replicas)
+        super().__init__(moments, precision=precision)
 
     def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
         """The ``count`` smoothest functions of each of several nodes."""

@@ -20,12 +20,9 @@ class Evidence(ABC):
 
     Attributes:
         n_nodes: Number of variables, n.
-        n_replicas: Data sets held side by side, such as bootstrap resamples; None for one.
-            Replica r's node v is asked for as child ``r * n + v``.
     """
 
     n_nodes: int
-    n_replicas: int | None = None
 
     @abstractmethod
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
@@ -45,7 +42,7 @@ class Evidence(ABC):
         evidence of the unchanged set.
         """
         n = self.n_nodes
-        fixed = parents | torch.nn.functional.one_hot(child % n, n).bool()
+        fixed = parents | torch.nn.functional.one_hot(child, n).bool()
         changed = self.toggles(child, parents, ~fixed)
         return torch.where(fixed, self.log_evidence(child, parents).unsqueeze(-1), changed)
 
@@ -74,7 +71,6 @@ class CachedEvidence(Evidence):
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.n_nodes = evidence.n_nodes
-        self.n_replicas = evidence.n_replicas
         self._known: dict[tuple[int, bytes], float] = {}
 
     def __len__(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from ..ops.memory import require_memory
@@ -19,70 +18,45 @@ WORKSPACE = 2**23  # numbers held at once, 64 MiB
 class Gram:
     r"""Inner products of all features of all variables, and of features with the variables.
 
-    .. math:: G = \Phi^\top W \Phi, \qquad c_v = \Phi^\top W x_v, \qquad t_v = x_v^\top W x_v
+    .. math:: G = \Phi^\top \Phi, \qquad c_v = \Phi^\top x_v, \qquad t_v = x_v^\top x_v
 
     Attributes:
-        features: (r, n, k, n, k) :math:`G`, one per replica r.
-        cross: (r, n, k, n) :math:`c`, the child last.
-        total: (r, n) :math:`t`.
-        n_rows: Sum of the weights of any one replica.
+        features: (n, k, n, k) :math:`G`.
+        cross: (n, k, n) :math:`c`, the child last.
+        n_rows: Also :math:`t` of every variable.
     """
 
     features: Tensor
     cross: Tensor
-    total: Tensor
-    n_rows: float
+    n_rows: int
 
     @property
     def n_nodes(self) -> int:
-        return self.cross.shape[1]
-
-    @property
-    def size(self) -> int:
-        """Features per variable."""
-        return self.cross.shape[2]
+        return self.cross.shape[0]
 
     def normal_equations(
         self,
-        child: Tensor,  # (b,) replica · n + node
+        child: Tensor,  # (b,)
         index: Tensor,  # (b, p) parents
-    ) -> tuple[Tensor, Tensor, Tensor]:  # (b, pk, pk), (b, pk), (b,)
-        """Gram matrix of the parents' features, their products with the child, and its norm."""
-        replica, node = child // self.n_nodes, child % self.n_nodes
-        block = self.features[replica[:, None, None], index[:, :, None], :, index[:, None, :], :]
+    ) -> tuple[Tensor, Tensor]:  # (b, pk, pk), (b, pk)
+        """Gram matrix of the parents' features, and their products with the child."""
+        block = self.features[index[:, :, None], :, index[:, None, :], :]
         matrix = block.transpose(2, 3).flatten(3, 4).flatten(1, 2)
-        right = self.cross[replica[:, None], index, :, node[:, None]].flatten(1)
-        return matrix, right, self.total[replica, node]
+        return matrix, self.cross[index, :, child[:, None]].flatten(1)
 
 
-def gram(features: Tensor, x: Tensor, weights: Tensor | None = None) -> Gram:
-    """Moments of ``features`` (rows, n, k) and ``x`` (rows, n) under ``weights`` (r, rows).
-
-    Both are centred, and ``x`` is scaled to unit variance, within each replica.
-    """
+def gram(features: Tensor, x: Tensor) -> Gram:  # (rows, n, k), (rows, n)
+    """Moments of features and variables; both are centred, and ``x`` is scaled to unit variance."""
     rows, n, k = features.shape
-    weight = x.new_ones(1, rows) if weights is None else weights.to(x)
     require_memory(
-        1.2 * x.element_size() * len(weight) * (n * k) * (n * k + n),
+        1.2 * x.element_size() * (n * k) * (n * k + n),
         what=f"Comparing {n} columns",
-        way_out="use fewer columns or fewer resamples",
+        way_out="use fewer columns",
         device=str(x.device),
     )
-    flat = features.reshape(rows, n * k)
-    grams, crosses = x.new_empty(len(weight), n * k, n * k), x.new_empty(len(weight), n * k, n)
-    for replica, w in enumerate(weight):
-        phi, y = _centred(flat, w), _centred(x, w)
-        y = y / (y.square().sum(0) / w.sum()).sqrt()
-        torch.mm(phi.T, phi, out=grams[replica])
-        torch.mm(phi.T, y, out=crosses[replica])
-    count = weight.sum(-1)
-    total = count[:, None].expand(-1, n)
-    return Gram(grams.reshape(-1, n, k, n, k), crosses.reshape(-1, n, k, n), total, float(count[0]))
-
-
-def _centred(values: Tensor, weight: Tensor) -> Tensor:  # (rows, m), (rows,) -> (rows, m)
-    mean = weight @ values / weight.sum()
-    return (values - mean) * weight.sqrt()[:, None]
+    phi, y = (part - part.mean(0) for part in (features.reshape(rows, n * k), x))
+    y = y / y.square().mean(0).sqrt().clamp_min(1e-12)
+    return Gram((phi.T @ phi).reshape(n, k, n, k), (phi.T @ y).reshape(n, k, n), rows)
 
 
 def equal_sets(

@@ -16,6 +16,7 @@ from .gp.batches import as_bits, bits_of, members
 from .gp.interactions import interaction_scores, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
+from .misfit import dependence
 from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 
@@ -40,12 +41,14 @@ class Weights(NamedTuple):
         noise: (4,) in the order of ``NOISES``.
         log_evidence: Of the column given its parents.
         over_root: Nats over the column by itself.
+        rows: That inform the column.
     """
 
     functions: Tensor
     noise: Tensor
     log_evidence: float
     over_root: float
+    rows: int
 
 
 class _Nearest(NamedTuple):
@@ -58,6 +61,22 @@ class _Nearest(NamedTuple):
 
     dear: Tensor
     lift: float
+
+
+class _Gaussian(NamedTuple):
+    """Functions with Gaussian noise.
+
+    Attributes:
+        value: (b, f) log evidence, or about that.
+        whole: (b, f) bool, where a process was followed to the end.
+        final: (b,) bool, whether all that matter were.
+        residual: (b, N) of processes, by place among the functions.
+    """
+
+    value: Tensor
+    whole: Tensor
+    final: Tensor
+    residual: dict[int, Tensor]
 
 
 class MixtureEvidence(ScreenedEvidence):
@@ -124,6 +143,10 @@ class MixtureEvidence(ScreenedEvidence):
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
             self._roots = self._roots + noise_factors(self.table.y.T.contiguous())
+
+    def part(self, child: int) -> MixtureEvidence:
+        """The mixture that holds the evidence of a child, on its own rows."""
+        return self
 
     # Values ----------------------------------------------------------------------------------
 
@@ -216,7 +239,8 @@ class MixtureEvidence(ScreenedEvidence):
         total = terms.flatten().logsumexp(0)
         share = (terms - total).exp()
         alone = float(self._roots[child].logsumexp(0))
-        return Weights(share.sum(1), share.sum(0), float(total), float(total) - alone)
+        over = float(total) - alone
+        return Weights(share.sum(1), share.sum(0), float(total), over, self.n_rows)
 
     def size_weights(self, function: str, child: int, parents: Tensor) -> Tensor:  # -> (|S|, k)
         """Coefficients of the log size of a column's noise, by parent and smooth function."""
@@ -230,6 +254,33 @@ class MixtureEvidence(ScreenedEvidence):
         index = parents.nonzero().T
         sizes = noise_sizes(standardised(residual), self.sums.features(index, _SIZE_FUNCTIONS))
         return sizes.weight.reshape(index.shape[1], -1)
+
+    def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        """Nats by which what is left of every column still depends on each column."""
+        return dependence(self.likely_residuals(child, parents), self.table.x)
+
+    def likely_residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
+        """What the likeliest family leaves of every column, over its size."""
+        rows = [self._likely_residual(int(v), given) for v, given in zip(child, parents)]
+        return torch.stack(rows)
+
+    def _likely_residual(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (N,)
+        if not parents.any():
+            return self.table.y[:, child]
+        one, given = torch.tensor([child]), parents[None]
+        terms = self.terms(one, given)[0]
+        function, noise = divmod(int(terms.flatten().argmax()), terms.shape[1])
+        name = self.functions[function]
+        part = self.processes.get(name)
+        residual = standardised(
+            self.cheap[name].residuals(one, given)
+            if part is None
+            else part.fit(one, given).residual
+        )
+        if noise < 2:
+            return residual[0]
+        features = self.sums.features(parents.nonzero().T, _SIZE_FUNCTIONS)
+        return noise_sizes(residual, features).scaled[0]
 
     def _evaluate(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
@@ -251,54 +302,59 @@ class MixtureEvidence(ScreenedEvidence):
     def _given(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
     ) -> tuple[Tensor, Tensor]:
-        f = len(self.functions)
-        final = dear.all(-1)
-        gaussian = torch.full((len(child), f), -math.inf, dtype=torch.float64)
-        whole = torch.ones(len(child), f, dtype=torch.bool)
-        residual: dict[str, Tensor] = {}
-        for k, name in enumerate(self.functions):
-            if name in self.cheap:
-                gaussian[:, k] = self.cheap[name].log_evidence(child, parents)
-        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best on few rows
-        for name, part in self._on_few_rows.items():
-            if name in self.functions:
-                few = torch.maximum(few, part.log_evidence(child, parents))
-        for k, name in enumerate(self.functions):
-            if name in self.processes:
-                rows = dear[:, list(self.processes).index(name)].nonzero()[:, 0]
-                if not len(rows):
-                    continue
-                rival = gaussian[rows].amax(-1) - _DEAR
-                target = torch.maximum(rival, goal[rows])
-                fit = self.processes[name].fit(
-                    child[rows], parents[rows], target, few[rows] - _ROUGH
-                )
-                few[rows] = torch.maximum(few[rows], fit.rough)
-                final[rows] &= fit.final | (fit.value < rival)
-                gaussian[rows, k] = fit.value.where(fit.final | (fit.value > rival), -math.inf)
-                residual[name] = torch.zeros(len(child), self.n_rows, dtype=torch.float64)
-                residual[name][rows] = fit.residual
-                whole[rows, k] = fit.final
-        terms = gaussian.new_full((*gaussian.shape, len(NOISES)), -math.inf)
-        terms[..., 0] = gaussian.where(~whole, -math.inf)
-        matters = whole & (gaussian > gaussian.amax(-1, keepdim=True) - _MARGIN)
+        found = self._with_gaussian_noise(child, parents, goal, dear)
+        value, whole = found.value, found.whole
+        terms = value.new_full((*value.shape, len(NOISES)), -math.inf)
+        terms[..., 0] = value.where(~whole, -math.inf)
+        matters = whole & (value > value.amax(-1, keepdim=True) - _MARGIN)
         row, function = matters.nonzero(as_tuple=True)
+        noise = value.new_zeros(len(row), 1)
         if self.any_noise:
-            left = gaussian.new_empty(len(row), self.n_rows)
-            for k in function.unique().tolist():
-                own, name = function == k, self.functions[k]
-                at = row[own]
-                left[own] = (
-                    residual[name][at]
-                    if name in residual
-                    else self.cheap[name].residuals(child[at], parents[at])
-                )
+            left = self._residuals(found, child[row], parents[row], row, function)
             noise = self._noise_given(parents[row], left)
-        else:
-            noise = gaussian.new_zeros(len(row), 1)
-        known = gaussian[row, function, None] + noise - math.log(f)
+        known = value[row, function, None] + noise - math.log(len(self.functions))
         terms[row, function, : noise.shape[1]] = known
-        return terms, final
+        return terms, found.final
+
+    def _with_gaussian_noise(
+        self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
+    ) -> _Gaussian:
+        """All functions: cheap ones first, then processes that are asked for and may matter."""
+        value = torch.full((len(child), len(self.functions)), -math.inf, dtype=torch.float64)
+        found = _Gaussian(value, torch.ones_like(value).bool(), dear.all(-1), {})
+        for name in self.cheap.keys() & set(self.functions):
+            value[:, self.functions.index(name)] = self.cheap[name].log_evidence(child, parents)
+        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best on few rows
+        for name in self._on_few_rows.keys() & set(self.functions):
+            few = torch.maximum(few, self._on_few_rows[name].log_evidence(child, parents))
+        for name, wanted in zip(self.processes, dear.T):
+            k, rows = self.functions.index(name), wanted.nonzero()[:, 0]
+            if not len(rows):
+                continue
+            rival = value[rows].amax(-1) - _DEAR
+            target = torch.maximum(rival, goal[rows])
+            fit = self.processes[name].fit(child[rows], parents[rows], target, few[rows] - _ROUGH)
+            few[rows] = torch.maximum(few[rows], fit.rough)
+            found.final[rows] &= fit.final | (fit.value < rival)
+            value[rows, k] = fit.value.where(fit.final | (fit.value > rival), -math.inf)
+            found.whole[rows, k] = fit.final
+            found.residual[k] = value.new_zeros(len(child), self.n_rows)
+            found.residual[k][rows] = fit.residual
+        return found
+
+    def _residuals(
+        self, found: _Gaussian, child: Tensor, parents: Tensor, row: Tensor, function: Tensor
+    ) -> Tensor:  # (m,), (m, n), (m,), (m,) -> (m, N)
+        """Of one function each."""
+        left = found.value.new_empty(len(row), self.n_rows)
+        for k in function.unique().tolist():
+            own = function == k
+            left[own] = (
+                found.residual[k][row[own]]
+                if k in found.residual
+                else self.cheap[self.functions[k]].residuals(child[own], parents[own])
+            )
+        return left
 
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = residual.new_empty(len(residual), len(NOISES))

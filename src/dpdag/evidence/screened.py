@@ -70,13 +70,13 @@ class ExactScreen(ScreenedEvidence):
 
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
-        self.n_nodes, self.n_replicas = evidence.n_nodes, evidence.n_replicas
+        self.n_nodes = evidence.n_nodes
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.evidence.log_evidence(child, parents)
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
-        others = ~torch.nn.functional.one_hot(child % self.n_nodes, self.n_nodes).bool()
+        others = ~torch.nn.functional.one_hot(child, self.n_nodes).bool()
         changed = self.evidence.toggles(child, parents, others)
         change = changed - self.evidence.log_evidence(child, parents)[:, None]
         return torch.where(others, change, 0.0)

@@ -100,6 +100,10 @@ class TypedEvidence(MixtureEvidence):
             terms[:, self.functions.index(name) if name in self.functions else 0] = values[:, k]
         return terms, asked | (parents.sum(-1) < 2)
 
+    def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        """Of continuous columns; the noise of a discrete one depends on its causes by nature."""
+        return super().misfits(child, parents).masked_fill(self.discrete.discrete[child, None], 0.0)
+
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         own = self.discrete.discrete[child]
         change = self.table.x.new_empty(parents.shape)

@@ -5,6 +5,7 @@ from .comparison import Comparison, compare
 from .describe import describe
 from .diagnostics import Diagnostics, diagnose, listed
 from .experiment import EXPERIMENTS, Experiment, Method, Source
+from .interventions import experiment_facts, experiment_notes
 from .layout import Layout, read_layouts, record_layout
 from .record import Curve, Origin, RunRecord
 from .store import Outcome, Store
@@ -29,6 +30,8 @@ __all__ = [
     "compare",
     "describe",
     "diagnose",
+    "experiment_facts",
+    "experiment_notes",
     "listed",
     "own",
     "paper",

@@ -16,7 +16,13 @@ from .measures import Measure
 
 __all__ = ["Cell", "plan", "told"]
 
-PASSED = ("random_state", "device", "verbose", "adjacency")  # given by the cell, not by the method
+PASSED = (
+    "random_state",
+    "device",
+    "verbose",
+    "adjacency",
+    "types",
+)  # given by the cell, not by the method
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,14 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
+from ..learners.answers import ModelLearner
 from ..learners.base import DAGLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
-from ..ops.labels import label_index, label_texts
+from ..ops.labels import label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
+from .interventions import experiment_notes
 from .record import Curve, Origin, RunRecord
 
 __all__ = ["describe", "versions"]
@@ -64,7 +66,7 @@ def describe(
         edge_scores=np.asarray(learner.edge_scores_, dtype=np.float64),
         adjacency=np.asarray(learner.adjacency_, dtype=np.int64),
         causal_order=[int(node) for node in learner.causal_order_],
-        diagnostics=diagnose(values, names, graph=learner.adjacency_),
+        diagnostics=diagnose(values, names, graph=learner.adjacency_, types=learner.types_ or ()),
         **_posterior(learner),
         curves=_curves(learner, complete),
         points=_thinned(complete, N_POINTS),
@@ -77,7 +79,7 @@ def describe(
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=_choice(getattr(learner, "choice_", None)),
-        origin=None if truth is None else _known(learner, values, names, truth),
+        origin=_origin(learner, values, names, truth),
     )
 
 
@@ -96,7 +98,8 @@ def _choice(records: list[dict[str, Any]] | None) -> str | None:
         which = [record["column"] for record in records if record["transformation"] == kind]
         if kind != "identity":
             parts.append(f"{kind} of {_listed(which, len(records))}")
-    return f"{'; '.join(parts)}; on {records[0]['rows']} rows"
+    few, many = (extreme(record["rows"] for record in records) for extreme in (min, max))
+    return f"{'; '.join(parts)}; on {many if few == many else f'{few} to {many}'} rows"
 
 
 def _counted(kinds: list[str]) -> str:
@@ -122,9 +125,13 @@ def _names(learner: DAGLearner, X: Any) -> list[str]:
     return [f"x{k}" for k in range(learner.n_features_in_)]
 
 
-def _known(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin:
+def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin | None:
     rows, columns = values.shape
-    return Origin("", rows, columns, known=compare(learner.adjacency_, truth, names).sentence)
+    notes = experiment_notes(learner, rows)
+    if truth is None:
+        return Origin("", rows, columns, notes=notes) if notes else None
+    known = compare(learner.adjacency_, truth, names).sentence
+    return Origin("", rows, columns, notes=notes, known=known)
 
 
 def _posterior(learner: Any) -> dict[str, Any]:
@@ -144,17 +151,19 @@ def _posterior(learner: Any) -> dict[str, Any]:
 def _curves(learner: DAGLearner, values: Array) -> list[Curve]:  # (rows, n) without NaN
     """Partial dependence along every learned edge."""
     graph = learner.adjacency_ != 0
-    if not len(values) or not graph.any() or not hasattr(learner, "predict"):
+    if not len(values) or not graph.any() or not isinstance(learner, ModelLearner):
         return []
     n = values.shape[1]
     background = _thinned(values, int(np.clip(PREDICTED // (N_GRID * n), 16, 64)))
     low, high = np.quantile(values, [0.005, 0.995], axis=0)
     grid = np.linspace(low, high, N_GRID)  # (grid, n)
+    for k, own in enumerate(learner.types_ or ()):
+        grid[:, k] = own.settle(grid[:, k])
     curves = []
     for group in _separable(graph):
         rows = np.repeat(background[None], N_GRID, axis=0)  # (grid, rows, n)
         rows[:, :, group] = grid[:, None, group]
-        mean = _predict(learner, rows.reshape(-1, n)).reshape(rows.shape).mean(1)
+        mean = learner._means(rows.reshape(-1, n)).reshape(rows.shape).mean(1)
         curves += [
             Curve(i, j, grid[:, i].tolist(), mean[:, j].tolist())
             for i in group
@@ -180,12 +189,6 @@ def _separable(graph: NDArray[np.bool_]) -> list[list[int]]:  # (n, n)
         else:
             groups.append(([source], graph[source].copy()))
     return [members for members, _ in groups]
-
-
-def _predict(learner: DAGLearner, rows: Array) -> Array:
-    names = getattr(learner, "feature_names_in_", None)
-    table = rows if names is None else pd.DataFrame(rows, columns=label_index(names))
-    return np.asarray(learner.predict(table))
 
 
 def _thinned(values: Array, limit: int) -> Array:

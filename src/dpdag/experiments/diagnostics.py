@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..columns import ColumnType
 from ..metrics import Sortability, sortability
 from ..ops.labels import label_texts
 
@@ -84,13 +85,21 @@ class Diagnostics:
         ]
 
 
-def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -> Diagnostics:
+def diagnose(
+    X: Any,
+    names: Sequence[str] | None = None,
+    *,
+    graph: Any = None,
+    types: Sequence[ColumnType] = (),
+) -> Diagnostics:
     """Look at the columns of ``X`` (rows, n), NaN allowed.
 
     Arguments:
         X: DataFrame or array of numbers.
         names: Names of the columns; a DataFrame's own by default.
         graph: (n, n) adjacency along which to judge sortability, such as the learned one.
+        types: Of the columns, where they are known: tails and few values of discrete ones are no
+            surprise.
 
     Example:
         >>> table = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 2.0, 0.0], [0.0, 0, 1]]
@@ -105,7 +114,7 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
     missing = np.isnan(values).sum(0)
     z, constant = _standard(values)
     strength = np.triu(np.abs(z.T @ z / len(z)), k=1)
-    varies = ~constant
+    varies = ~constant & ~np.array([own.discrete for own in types] or [False])
 
     def pairs(mask: NDArray[np.bool_]) -> list[tuple[str, str]]:
         return [(labels[i], labels[j]) for i, j in np.argwhere(mask).tolist()]
@@ -116,7 +125,7 @@ def diagnose(X: Any, names: Sequence[str] | None = None, *, graph: Any = None) -
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in values.T])
     few = varies & (distinct <= max(2, min(FEW, len(values) // 2)))
     heavy = varies & ~few & ((z**4).mean(0) - 3 > HEAVY)
-    skewed = ~(heavy | few) & ~(values < 0).any(0) & ((z**3).mean(0) > SKEWED)
+    skewed = varies & ~(heavy | few) & ~(values < 0).any(0) & ((z**3).mean(0) > SKEWED)
     return Diagnostics(
         rows=values.shape[0],
         columns=values.shape[1],

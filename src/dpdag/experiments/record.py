@@ -48,8 +48,6 @@ class Origin:
         source: File or data set; empty for a table in memory.
         rows, columns: Size of what was read.
         dropped: Columns left out, and why.
-        encoded: Columns of categories and the 0/1 columns in their place.
-        levels: All categories of encoded columns; the first is what 0 in all of them means.
         notes: What else was changed, a sentence each.
         known: How the learned graph compares with a known one; empty without one.
     """
@@ -58,8 +56,6 @@ class Origin:
     rows: int
     columns: int
     dropped: dict[str, str] = field(default_factory=dict)
-    encoded: dict[str, list[str]] = field(default_factory=dict)
-    levels: dict[str, list[str]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     known: str = ""
 

@@ -17,7 +17,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from ..datasets import Dataset
-from ..learners.many import fit_together
+from ..learners.many import fit_alone, fit_together
 from .cell import Cell
 from .describe import versions
 from .measures import Array, Fitted, plain
@@ -34,6 +34,7 @@ class Task(NamedTuple):
     learner: Any
     rows: Array  # (rows, n) to learn from
     test: Array | None
+    interventions: Any = None  # (rows, n) bool, where values of these were set
 
 
 def use_one_thread() -> None:
@@ -67,9 +68,9 @@ def _run(cells: Sequence[Cell]) -> list[Outcome]:
         warnings.simplefilter("always")
         wall, cpu = time.perf_counter(), time.process_time()
         if len(tasks) > 1:
-            fit_together([(task.learner, task.rows) for task in tasks])
+            fit_together([(task.learner, task.rows, task.interventions) for task in tasks])
         else:
-            tasks[0].learner.fit(tasks[0].rows)
+            fit_alone(tasks[0].learner, tasks[0].rows, tasks[0].interventions)
         if cells[0].device.startswith("cuda"):
             torch.cuda.synchronize()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -91,13 +92,18 @@ def _run(cells: Sequence[Cell]) -> list[Outcome]:
 
 def _prepare(cell: Cell) -> Task:
     data = cell.source(cell.index)
+    known = {} if data.types is None else {"types": dict(enumerate(data.types.values()))}
     learner = cell.method.build(
-        random_state=cell.seed, device=cell.device, verbose=False, adjacency=data.adjacency
+        random_state=cell.seed, device=cell.device, verbose=False, adjacency=data.adjacency, **known
     )
+    told = data.mask if getattr(learner, "takes_interventions", False) else None
     if not cell.held_out:
-        return Task(cell, data, learner, data.X, None)
-    split = data.split(seed=cell.index)
-    return Task(cell, data, learner, np.concatenate([split.train, split.validation]), split.test)
+        return Task(cell, data, learner, data.X, None, told)
+    split, rows = data.split(seed=cell.index), data.split_rows(seed=cell.index)
+    if told is not None:
+        told = told[np.concatenate([rows.train, rows.validation])]
+    learned = np.concatenate([split.train, split.validation])
+    return Task(cell, data, learner, learned, split.test, told)
 
 
 def _measured(task: Task) -> dict[str, Any]:

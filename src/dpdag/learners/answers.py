@@ -12,12 +12,13 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from ..columns import TypedColumns
 from ..ops.labels import label_index
-from ..scm import Categories, StructuralModel
+from ..scm import StructuralModel, fit_by_rows, fit_discrete
 from ..seeding import torch_generator
-from .base import Array, DAGLearner, Solution
+from .base import Array, DAGLearner, Job, Solution
 from .interventions import interventions
-from .validation import Rows, fitted_columns, like_input, validated
+from .validation import Rows, decoded, fitted_columns, like_input, validated
 
 __all__ = ["ModelLearner"]
 
@@ -27,7 +28,8 @@ class ModelLearner(DAGLearner):
     what would have been.
 
     Answers about a DataFrame are DataFrames, with its columns in its order but for those that were
-    not fitted, which are ignored; answers about an array are arrays.
+    not fitted, which are ignored; answers about an array are arrays. Labels are answered by
+    labels: categories come back as categories, truth values as truth values.
 
     Attributes:
         model_: The :class:`~dpdag.scm.StructuralModel` in standardised units.
@@ -42,51 +44,80 @@ class ModelLearner(DAGLearner):
     def predict(self, X: Any, *, return_std: bool = False) -> Rows | tuple[Rows, Rows]:
         """Every column's value (m, n) from its learned parents; roots get their mean.
 
-        Where the model works on transformed columns, means are taken there, so that in original
-        units they lie nearer the median. Causes far outside what was observed are warned of.
+        Numbers are means, also of 0/1 columns and counts; of labels the likeliest is said. Where
+        the model works on transformed columns, means are taken there, so that in original units
+        they lie nearer the median. Causes far outside what was observed are warned of.
 
         Arguments:
             return_std: Also return how far values lie from there, typically: the standard
                 deviation of the noise and, where the functions are Gaussian processes, of what is
-                not known about them; half the width of that range on transformed columns.
+                not known about them; half the width of that range on transformed columns, NaN for
+                labels.
         """
         model, own = self._fitted(), fitted_columns(self, X)
-        given = self._validate(own, reset=False)
-        self._warn_of_strays(given)
-        x = self._model_units(given)
-        mean = model.predict(x)
-        values = like_input(self._original(mean), own, X)
+        given = self._checked(own)
+        values = like_input(self._means(given), own, X, [own.means for own in self.types_ or ()])
         if not return_std:
             return values
-        std = model.deviation(x)
+        x = self._model_units(given)
+        mean, std = model.predict(x), model.deviation(x)
         width = self._original(mean + std) - self._original(mean - std)
+        width[:, self._labelled()] = np.nan
         return values, like_input(width / 2, own, X)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean Gaussian log-likelihood per value in standardised units; higher is better."""
+    def predict_probabilities(self, X: Any) -> dict[Any, pd.DataFrame]:
+        """The probabilities (m, levels) of all levels given the causes, by column that has levels.
+
+        Example:
+            >>> from dpdag import GroundTruthDAG
+            >>> X = pd.DataFrame({"age": np.linspace(20, 80, 200)})
+            >>> X["ill"] = np.sin(X.index) + X["age"] / 20 > 2.5
+            >>> model = GroundTruthDAG([[0, 1], [0, 0]], mechanism="linear").fit(X)
+            >>> model.predict_probabilities(X.iloc[[0, -1]])["ill"].round(1)[True].tolist()
+            [0.0, 1.0]
+        """
+        model, own = self._fitted(), fitted_columns(self, X)
+        given = self._checked(own)
+        if model.discrete is None:
+            return {}
+        names, types = self._names(self.n_features_in_), self.types_ or ()
+        found = model.discrete.probabilities(self._model_units(given))
+        return {
+            names[k]: pd.DataFrame(p.numpy(), getattr(own, "index", None), list(types[k].levels))
+            for k, p in found.items()
+            if types[k].levels
+        }
+
+    def score(self, X: Any, y: Any = None, *, interventions: Any = None) -> float:
+        """Mean Gaussian log-likelihood per value in standardised units; higher is better.
+
+        Arguments:
+            interventions: As in :meth:`fit`; values that were set are not judged.
+        """
         model = self._fitted()
         values = self._validate(fitted_columns(self, X), reset=False)
-        density = model.log_likelihood(self._model_units(values)).mean()
+        density = model.log_likelihood(self._model_units(values))
         if self.columns_ is not None:  # of the columns themselves, not of their images
-            density = density + self.columns_.log_slope(self._standard_units(values)).mean()
-        return float(density)
+            density = density + self.columns_.log_slope(self._standard_units(values))
+        judged = ~torch.from_numpy(self._was_set(values, interventions))
+        if not bool(judged.any()):
+            raise ValueError("'interventions' says that all values were set: none is to be judged.")
+        return float(density.mean() if bool(judged.all()) else density[judged].mean())
 
     def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
         """Fill every NaN from its learned parents; other values are untouched."""
         model, own = self._fitted(), fitted_columns(self, X)
         values = validated(self, own, reset=False)
         filled = self._settled(model.impute(self._model_units(values)))
-        return like_input(np.where(np.isnan(values), filled, values), own, X)
+        return like_input(np.where(np.isnan(values), filled, values), own, X, self.types_ or ())
 
     def sample(
         self, n_samples: int = 1, do: Mapping[Any, Any] | None = None, random_state: Any = None
     ) -> Rows:  # -> (n_samples, n)
         """Draw rows from the learned model, under interventions such as ``{"PKA": 2.0}``.
 
-        Columns "site=B" and "site=C" of 0 and 1 are drawn as one variable: at most one is 1, and
-        ``do={"site": "B"}`` sets both; the first category is known by name where the columns were
-        made by :func:`dpdag.datasets.one_hot`. Any other column of two values is drawn as one of
-        them, and may be set to any number. Values far outside what was observed are warned of.
+        A column is set to a value of its own kind: one of its levels, a whole number for a count.
+        Values far outside what was observed are warned of.
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
@@ -96,30 +127,55 @@ class ModelLearner(DAGLearner):
         x = model.sample(n_samples, do=self._held(given), generator=generator)
         rows = self._settled(x, given)
         names = getattr(self, "feature_names_in_", None)
-        return rows if names is None else pd.DataFrame(rows, columns=label_index(names))
+        return rows if names is None else decoded(rows, label_index(names), self.types_ or ())
 
     def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
         model, own = self._fitted(), fitted_columns(self, X)
         x, given = self._model_units(self._validate(own, reset=False)), self._interventions(do)
         rows = self._settled(model.counterfactual(x, do=self._held(given)), given)
-        return like_input(rows, own, X)
+        return like_input(rows, own, X, self.types_ or ())
 
     # Steps of fit ----------------------------------------------------------------------------
 
-    def _finish(self, x: Tensor, solution: Solution) -> None:
-        super()._finish(x, solution)
-        values = torch.from_numpy(self._original(x))
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
+        x, was_set, types = job.x, job.was_set, self._typed()
         adjacency = torch.from_numpy(self.adjacency_ != 0)
-        mechanisms = solution.fit(x, adjacency)
-        categories = Categories.named(self._names(x.shape[1]), values, x)
-        self.model_ = StructuralModel.of_data(x, adjacency, mechanisms, categories)
+        if solution.knows_rows:
+            mechanisms = solution.fit(x, adjacency)
+        else:
+            mechanisms = fit_by_rows(x, adjacency, was_set, lambda x, a, _: solution.fit(x, a))
+        known = bool(types.discrete.any())
+        discrete = fit_discrete(x, adjacency, types, was_set) if known else None
+        self.model_ = StructuralModel.of_data(x, adjacency, mechanisms, discrete, was_set)
+
+    def _typed(self) -> TypedColumns:
+        kinds = tuple(own.kind for own in self.types_ or ())
+        return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
 
     # Units -----------------------------------------------------------------------------------
 
     def _fitted(self) -> StructuralModel:
         check_is_fitted(self, "model_")
         return self.model_
+
+    def _checked(self, own: Any) -> Array:  # (m, n)
+        """Rows to predict from, with a warning of those far outside the data."""
+        values = self._validate(own, reset=False)
+        self._warn_of_strays(values)
+        return values
+
+    def _means(self, values: Array) -> Array:  # (m, n) -> (m, n)
+        """Predictions as numbers, of labels the likeliest."""
+        model, x = self._fitted(), self._model_units(values)
+        means, labels = self._original(model.predict(x)), self._labelled()
+        if labels:
+            means[:, labels] = self._original(model.likeliest(x))[:, labels].round()
+        return means
+
+    def _labelled(self) -> list[int]:
+        return [k for k, own in enumerate(self.types_ or ()) if own.labelled]
 
     def _model_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
         """Standardised, and transformed where the model works on transformed columns."""
@@ -132,14 +188,10 @@ class ModelLearner(DAGLearner):
         return x.numpy() * self.scale_ + self.location_
 
     def _settled(self, x: Tensor, given: Mapping[int, float] | None = None) -> Array:
-        """Back from the model's units (m, n); columns of two values and ``given`` ones exactly."""
-        values, categories = self._original(x), self.model_.categories
-        binary = [k for group in categories.groups for k in group]
-        values[:, binary] = values[:, binary].round()
-        if self.observed_ is not None:
-            low, high = self.observed_.low, self.observed_.high
-            for k in categories.twofold:
-                values[:, k] = np.where(values[:, k] > (low[k] + high[k]) / 2, high[k], low[k])
+        """Back from the model's units (m, n), values of every type as they may be."""
+        values = self._original(x)
+        if self.observed_ is not None and self.observed_.bounds is not None:
+            values = values.clip(*self.observed_.bounds)
         for k, own in enumerate(self.types_ or ()):
             values[:, k] = own.settle(values[:, k])
         for column, value in (given or {}).items():
@@ -148,8 +200,8 @@ class ModelLearner(DAGLearner):
 
     def _interventions(self, do: Mapping[Any, Any] | None) -> dict[int, float]:
         """Interventions by column index, with a warning of values far outside the data."""
-        names, groups = self._names(self.n_features_in_), self.model_.categories.groups
-        values = interventions(do, names, groups, self.levels_)
+        names = self._names(self.n_features_in_)
+        values = interventions(do, names, self.types_ or ())
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warnings.warn(leap, UserWarning, stacklevel=3)
         return values
@@ -160,7 +212,7 @@ class ModelLearner(DAGLearner):
         names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
         said = self.observed_.strays(given, names) if self.observed_ else None
         if said:
-            warnings.warn(said, UserWarning, stacklevel=3)
+            warnings.warn(said, UserWarning, stacklevel=4)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""

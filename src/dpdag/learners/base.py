@@ -22,12 +22,21 @@ from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
 from ..ops.labels import label_texts
+from ..ops.rows import row_groups
 from ..scm import Observed
 from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
 from .exporting import GraphExports
 from .storage import save_learner
-from .validation import known_levels, validated, warn_of_row_numbers
+from .targets import set_by_design, told_apart, what_was_set
+from .validation import (
+    as_frame,
+    coded,
+    plain_types,
+    refuse_twice,
+    validated,
+    warn_of_row_numbers,
+)
 
 __all__ = ["DAGLearner", "Job", "Solution"]
 
@@ -45,6 +54,8 @@ class Solution:
             has) on that graph; called with what pruning leaves of it.
         order: (n,) nodes, causes first; from ``adjacency`` when None.
         history: Rows of the training curve.
+        knows_rows: Whether ``fit`` by itself leaves out of a column's fit the rows in which it was
+            set; otherwise it is called once for every set of rows.
     """
 
     edge_scores: Tensor
@@ -52,6 +63,7 @@ class Solution:
     fit: Callable[[Tensor, Tensor], Any]
     order: Tensor | None = None
     history: Sequence[Mapping[str, Any]] = ()
+    knows_rows: bool = False
 
 
 class Job(NamedTuple):
@@ -60,6 +72,7 @@ class Job(NamedTuple):
     learner: Any
     x: Tensor  # (rows, n) standardised
     constraints: Constraints
+    was_set: Tensor  # (rows, n) bool
 
 
 class DAGLearner(GraphExports, BaseEstimator, ABC):
@@ -76,41 +89,58 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         history_: DataFrame of the training curve.
         location_: (n,) means, and ``scale_``: (n,) standard deviations of the columns.
         columns_: The transformation of the columns that ``model_`` works on, None for none.
-        levels_: All categories of variables that are given as 0/1 columns, where they are known.
-        types_: The types of the columns, where a learner asks for them.
+        types_: The :class:`~dpdag.columns.ColumnType` of every column.
         observed_: The ranges of the columns; None for a model saved without them.
+        informing_rows_: (n,) how many rows inform each column: those in which it was not set.
+        settled_: (n, n) bool, edges of the graph of which an experiment set one end alone: what
+            the other end did then settles the direction.
     """
 
     min_rows: ClassVar[int] = 5
+    takes_interventions: ClassVar[bool] = False
     knowledge: Knowledge | None = None
     pns: Any = None
     prune: bool | float = False
     random_state: Any = None
     columns_: MonotoneColumns | None = None
-    levels_: dict[str, list[str]] | None = None
     types_: tuple[ColumnType, ...] | None = None
     observed_: Observed | None = None
+    informing_rows_: NDArray[np.int64] | None = None
+    settled_: NDArray[np.bool_] | None = None
 
     @abstractmethod
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n) standardised
+    def _learn(
+        self,
+        x: Tensor,  # (rows, n) standardised
+        constraints: Constraints,
+        was_set: Tensor,  # (rows, n) bool, all false where interventions are not taken
+    ) -> Solution:
         """Solve for the graph; every constraint must hold in what comes back."""
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored."""
-        warn_of_row_numbers(X)
-        return self._fit(X)
+    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
+        """Learn the graph of the columns of ``X`` (rows, n); ``y`` is ignored.
 
-    def _fit(self, X: Any) -> Self:
-        _, x, constraints = self._prepare(X)
-        self._finish(x, self._prune(x, self._learn(x, constraints), constraints))
+        Arguments:
+            interventions: What was set from outside: a (rows, n) mask, or for each row the name
+                or names of columns, None for nothing. A value that was set says nothing of the
+                causes of its column, and what it is of the effects.
+        """
+        warn_of_row_numbers(X)
+        return self._fit(self._coded(X), interventions)
+
+    def _fit(self, X: Any, interventions: Any = None) -> Self:
+        job = self._prepare(X, interventions)
+        self._finish(job, self._prune(job, self._learn(*job[1:])))
         return self
 
     # Fits side by side -----------------------------------------------------------------------
 
-    def _prepare(self, X: Any) -> Job:
+    def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Check, standardise and select."""
-        x = self._standardise(self._validate(X, reset=True))
-        return Job(self, x, self._select(x, self._constraints()))
+        values = self._validate(X, reset=True)
+        was_set, constraints = self._experiments(values, interventions)
+        x = self._standardise(values, was_set)
+        return self._selected(Job(self, x, constraints, torch.from_numpy(was_set)))
 
     def _companions(self) -> Any:
         """What fits on data of one shape must share to train as one batch; None: each is alone."""
@@ -150,19 +180,55 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     # Steps of fit ----------------------------------------------------------------------------
 
+    def _coded(self, X: Any) -> Any:  # (rows, n) -> (rows, n)
+        """Find out the types of the columns, and put numbers in the place of labels."""
+        X = as_frame(X)
+        if not isinstance(X, pd.DataFrame):
+            self.types_ = self._types(validated(self, X, reset=True, min_rows=self.min_rows))
+            return X
+        refuse_twice(X)
+        self.types_ = self._types(X)
+        return coded(X, self.types_)
+
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
+        return plain_types(X, type(self).__name__)
+
     def _validate(self, X: Any, *, reset: bool) -> Array:  # -> (rows, n)
         values = validated(self, X, reset=reset, min_rows=self.min_rows if reset else 1)
         way_out = MISSING_WAY_OUT if reset else FITTED_WAY_OUT
         refuse_missing(values, self._names(values.shape[1]), way_out=way_out)
         if reset:
             refuse_degenerate(values, self._names(values.shape[1]))
-            self.levels_ = known_levels(X)
         return values
 
-    def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
-        self.location_ = values.mean(0)
-        self.scale_ = values.std(0)
-        self.observed_ = Observed.of(values)
+    def _was_set(self, values: Array, interventions: Any) -> NDArray[np.bool_]:  # (rows, n)
+        """Where values were set, refused by learners that cannot take that into account."""
+        if interventions is not None and not self.takes_interventions:
+            raise ValueError(
+                f"{type(self).__name__} cannot take 'interventions': it has no likelihood of each "
+                "column by itself. Leave such rows out, or use DAGPosterior, VIDPDAG or CAM."
+            )
+        return what_was_set(interventions, self._names(values.shape[1]), len(values))
+
+    def _experiments(
+        self, values: Array, interventions: Any
+    ) -> tuple[NDArray[np.bool_], Constraints]:  # (rows, n)
+        """What was set where something can be learned without it; all other columns are roots."""
+        was_set, constraints = self._was_set(values, interventions), self._constraints()
+        self.informing_rows_ = (~was_set).sum(0)
+        self.settled_ = told_apart(was_set)  # of any graph; see _finish
+        if not was_set.any():
+            return was_set, constraints
+        names = self._names(values.shape[1])
+        roots = set_by_design(values, was_set, names, min_rows=self.min_rows)
+        allowed = constraints.allowed & ~torch.from_numpy(roots) | constraints.required
+        return was_set & ~roots, replace(constraints, allowed=allowed)
+
+    def _standardise(self, values: Array, was_set: NDArray[np.bool_]) -> Tensor:  # (rows, n)
+        seen = np.ma.array(values, mask=was_set) if was_set.any() else values
+        self.location_ = np.asarray(seen.mean(0))
+        self.scale_ = np.asarray(seen.std(0))
+        self.observed_ = Observed.of(values, was_set)
         return torch.from_numpy((values - self.location_) / self.scale_)
 
     def _constraints(self) -> Constraints:
@@ -172,32 +238,43 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         names = getattr(self, "feature_names_in_", None)
         return known.resolve(self.n_features_in_, None if names is None else list(names))
 
-    def _select(self, x: Tensor, constraints: Constraints) -> Constraints:
+    def _selected(self, job: Job) -> Job:
         """Keep only the edges that the neighbour selection ``pns`` leaves possible."""
+        constraints, n = job.constraints, job.x.shape[1]
         if self.pns is None or self.pns is False:
-            return constraints
+            return job
         if isinstance(self.pns, (str, bool)):
             method = self.pns if isinstance(self.pns, str) else "additive"
-            mask = neighbours(x.numpy(), method=method, random_state=self.random_state)
+            mask = np.zeros((n, n), dtype=bool)
+            for columns, rows in row_groups(job.was_set):
+                found = neighbours(
+                    job.x[rows].numpy(), method=method, random_state=self.random_state
+                )
+                mask[:, columns] = found[:, columns]
         else:
             mask = np.asarray(self.pns, dtype=bool)
-            if mask.shape != (n := x.shape[1], n):
+            if mask.shape != (n, n):
                 raise ValueError(f"'pns' must be a method or a ({n}, {n}) mask; got {mask.shape}.")
         possible = constraints.required | torch.from_numpy(mask)
-        return replace(constraints, allowed=constraints.allowed & possible)
+        return job._replace(
+            constraints=replace(constraints, allowed=constraints.allowed & possible)
+        )
 
-    def _prune(self, x: Tensor, solution: Solution, constraints: Constraints) -> Solution:
+    def _prune(self, job: Job, solution: Solution) -> Solution:
         """Drop insignificant edges; what is left ranks above all else, in its own order."""
         if self.prune is False or self.prune is None:
             return solution
         alpha = 0.001 if self.prune is True else self.prune
-        kept = torch.from_numpy(
-            prune(x.numpy(), solution.adjacency.numpy(), alpha=alpha, keep=constraints.required)
-        ).bool()
+        keep = job.constraints.required
+        kept = torch.zeros_like(solution.adjacency, dtype=torch.bool)
+        for columns, rows in row_groups(job.was_set):
+            edges = torch.zeros_like(kept)
+            edges[:, columns] = solution.adjacency[:, columns] != 0
+            kept |= torch.from_numpy(prune(job.x[rows], edges, alpha=alpha, keep=keep)) != 0
         scores = _rank_first(solution.edge_scores, kept)
         return replace(solution, edge_scores=scores, adjacency=kept)
 
-    def _finish(self, x: Tensor, solution: Solution) -> None:
+    def _finish(self, job: Job, solution: Solution) -> None:
         """Set every fitted attribute of the graph."""
         adjacency = solution.adjacency != 0
         order = topological_order(adjacency) if solution.order is None else solution.order
@@ -205,6 +282,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.adjacency_ = adjacency.numpy().astype(int)
         self.causal_order_ = order.numpy()
         self.history_ = pd.DataFrame(solution.history)
+        self.settled_ = (self.adjacency_ != 0) & self.settled_
 
     # Units and names -------------------------------------------------------------------------
 

@@ -5,18 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..evidence.additive import AdditiveEvidence
+from ..evidence.divided import divided_sums
+from ..ops.precedence import precedence_mask
 from ..scm import AdditiveMechanisms, fit_additive
-from ..search import SearchResult, consensus_order, greedy, mean_scores, subsamples
+from ..search import (
+    EdgePrior,
+    SearchResult,
+    change_edge,
+    consensus_order,
+    hill_climb,
+    mean_scores,
+    subsamples,
+)
 from ..seeding import torch_generator
 from .answers import ModelLearner
 from .base import Solution
-from .checks import Range, check_ranges
+from .checks import Range, check_choice, check_ranges
 
 __all__ = ["CAM"]
 
@@ -26,7 +37,7 @@ _RANGES = {
     "n_bootstrap": Range(0, integer=True),
     "penalty": Range(-math.inf),
 }
-MEMORY = 2**26  # numbers in the Gram matrices held at once, 512 MiB
+_MOVES = ("add", "delete", "reverse")
 
 
 class CAM(ModelLearner):
@@ -39,13 +50,13 @@ class CAM(ModelLearner):
 
     Arguments:
         n_functions: Spline functions per variable; their smoothness is chosen from the data.
-        moves: What the search may do with an edge: "add", "delete", "reverse". CAM's original
-            search is ``("add",)``.
+        moves: What the search may do besides adding edges: "delete" some, "reverse" those that
+            stand in the way of a better one. CAM's original search is ``("add",)``.
         max_parents: At most so many causes of any variable.
         penalty: Nats of evidence an edge must be worth.
-        n_bootstrap: Random three quarters of the rows, so many times, searched as one batch: their
-            scores are averaged into ``edge_scores_``, and the graph follows their consensus on the
-            order. 0 is one search on all rows, several times faster.
+        n_bootstrap: Searches on random three quarters of the rows: their scores are averaged into
+            ``edge_scores_``, and the graph follows their consensus on the order. 0 is one search
+            on all rows, several times faster.
         knowledge: A :class:`~dpdag.Knowledge`.
         pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
         prune: Test every edge at level 0.001, or the level given.
@@ -66,13 +77,14 @@ class CAM(ModelLearner):
         [[0, 0], [1, 0]]
     """
 
+    takes_interventions: ClassVar[bool] = True
     edge_stability_: Any
 
     def __init__(
         self,
         *,
         n_functions: int = 8,
-        moves: Sequence[str] = ("add", "delete", "reverse"),
+        moves: Sequence[str] = _MOVES,
         max_parents: int | None = None,
         penalty: float = 3.0,
         n_bootstrap: int = 20,
@@ -91,46 +103,45 @@ class CAM(ModelLearner):
         self.prune = prune
         self.random_state = random_state
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         check_ranges(self.get_params(deep=False), _RANGES)
-        evidence = AdditiveEvidence(x, n_functions=self.n_functions)
+        for move in self.moves:
+            check_choice("moves", move, _MOVES)
         if not self.n_bootstrap:
-            found = self._search(evidence, constraints)
-            return Solution(
-                found.edge_scores, found.adjacency, self._functions, found.order, found.history
-            )
-        bag = self._bag(x, constraints)
-        self.edge_stability_ = bag.adjacency.double().mean(0).numpy()
-        order = consensus_order(bag, before=constraints.before)
-        ordered = constraints.allowed & _earlier(order)
-        found = self._search(evidence, replace(constraints, allowed=ordered))
-        return Solution(mean_scores(bag), found.adjacency, self._functions, order, found.history)
+            found = self._search(x, was_set, constraints)
+            scores, order = found.edge_scores(constraints), found.order(constraints.before)
+        else:
+            bag = self._bag(x, was_set, constraints)
+            scores = mean_scores([one.edge_scores(constraints) for one in bag])
+            share = torch.stack([one.adjacency for one in bag]).double().mean(0)
+            self.edge_stability_ = share.numpy()
+            order = consensus_order(scores, share > 0, constraints.before)
+            ordered = constraints.allowed & precedence_mask(order)
+            found = self._search(x, was_set, replace(constraints, allowed=ordered))
+        history = [{"step": k, "log_posterior": total} for k, total in enumerate(found.history)]
+        return Solution(scores, found.adjacency, self._functions, order, history)
 
-    def _bag(self, x: Tensor, constraints: Constraints) -> SearchResult:  # (rows, n)
-        """Search all resamples, as many at once as memory allows."""
+    def _bag(
+        self, x: Tensor, was_set: Tensor, constraints: Constraints
+    ) -> list[SearchResult]:  # (rows, n) both
+        """Searches on resamples."""
         generator = torch_generator(self.random_state, "resample")
-        weights = subsamples(len(x), self.n_bootstrap, generator=generator)
-        at_once = max(1, MEMORY // (x.shape[1] * self.n_functions) ** 2)
-        parts = []
-        for some in weights.split(at_once):
-            evidence = AdditiveEvidence(x, n_functions=self.n_functions, weights=some)
-            parts.append(self._search(evidence, constraints))
-        return SearchResult.join(parts)
+        drawn = subsamples(len(x), self.n_bootstrap, generator=generator, was_set=was_set)
+        return [self._search(x[rows], was_set[rows], constraints) for rows in drawn]
 
-    def _search(self, evidence: AdditiveEvidence, constraints: Constraints) -> SearchResult:
-        return greedy(
-            evidence,
-            moves=self.moves,
+    def _search(
+        self, x: Tensor, was_set: Tensor, constraints: Constraints
+    ) -> SearchResult:  # (rows, n) both
+        change = partial(
+            change_edge, delete="delete" in self.moves, reverse="reverse" in self.moves
+        )
+        return hill_climb(
+            divided_sums(x, was_set, n_functions=self.n_functions),
+            prior=EdgePrior.priced(self.penalty),
             constraints=constraints,
-            max_parents=self.max_parents,
-            penalty=self.penalty,
+            max_parents=x.shape[1] if self.max_parents is None else self.max_parents,
+            moves=(change,),
         )
 
     def _functions(self, x: Tensor, adjacency: Tensor) -> AdditiveMechanisms:
         return fit_additive(x, adjacency, n_functions=self.n_functions)
-
-
-def _earlier(order: Tensor) -> Tensor:  # (n,) nodes -> (n, n) bool
-    """Entry (i, j) is true when i comes before j."""
-    place = order.argsort()
-    return place[:, None] < place

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
@@ -23,6 +24,7 @@ from ..seeding import base_seed, derive_seed
 from ..training import (
     ADAM,
     AugmentedLagrangian,
+    Data,
     Outcome,
     ProgressBar,
     Schedule,
@@ -68,11 +70,12 @@ class Minimum:
 
     @classmethod
     @torch.no_grad()
-    def of(cls, lagrangian: AugmentedLagrangian, x: Tensor, outcome: Outcome) -> Minimum:
-        """What training left, judged on other rows, (r or 1, n, rows)."""
+    def of(cls, lagrangian: AugmentedLagrangian, data: Data, outcome: Outcome) -> Minimum:
+        """What training left, judged on the validation rows."""
         score, h = lagrangian.score, lagrangian.acyclicity()
-        x = x.expand(len(h), -1, -1)
-        return cls(score, score.edge_scores(x), score(x, None), h, outcome)
+        x = data.validation.expand(len(h), -1, -1)
+        loss = lagrangian.value(x, None, *data.validation_weight)
+        return cls(score, score.edge_scores(x), loss, h, outcome)
 
     def take(self, which: slice) -> Minimum:
         """Some of the replicas, as a batch of their own on the CPU."""
@@ -155,8 +158,8 @@ class ConstrainedLearner(DAGLearner):
     }
     guarantees_required: ClassVar[bool] = False  # whether required edges are there by construction
 
-    def _standardise(self, values: Array) -> Tensor:  # (rows, n) -> (rows, n)
-        x = super()._standardise(values)
+    def _standardise(self, values: Array, was_set: NDArray[np.bool_]) -> Tensor:  # (rows, n)
+        x = super()._standardise(values, was_set)
         if self.standardise:
             return x
         common = np.full_like(self.scale_, np.sqrt(np.square(self.scale_).mean()))
@@ -172,8 +175,8 @@ class ConstrainedLearner(DAGLearner):
     def _functions(self, score: Any) -> Fit:
         """From a trained score of one replica, what makes a model of rows on a graph."""
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
-        return self._learn_together([Job(self, x, constraints)])[0]
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
+        return self._learn_together([Job(self, x, constraints, was_set)])[0]
 
     def _companions(self) -> Any:
         params = self.get_params(deep=False)
@@ -183,11 +186,13 @@ class ConstrainedLearner(DAGLearner):
     def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
         self._check(jobs[0].constraints)
         seeds = [job.learner._seeds() for job in jobs]
-        x = jobs[0].x[None] if len(jobs) == 1 else _repeated([job.x for job in jobs], seeds)
-        found = self._minimise(x, [seed for own in seeds for seed in own], jobs[0].constraints)
+        x = _repeated([job.x for job in jobs], seeds)
+        was_set = _repeated([job.was_set for job in jobs], seeds)
+        every = [seed for own in seeds for seed in own]
+        found = self._minimise(x, every, jobs[0].constraints, was_set)
         solutions = []
         for job, own in zip(jobs, pairwise(accumulate(map(len, seeds), initial=0))):
-            solutions.append(job.learner._adopt(found.take(slice(*own)), job.constraints))
+            solutions.append(job.learner._adopt(found.take(slice(*own)), job))
         return solutions
 
     def _seeds(self) -> list[int]:
@@ -211,6 +216,7 @@ class ConstrainedLearner(DAGLearner):
         x: Tensor,  # (r or 1, rows, n) standardised
         seeds: list[int],
         constraints: Constraints,
+        was_set: Tensor,  # (r or 1, rows, n) bool
     ) -> Minimum:
         """Train one replica per seed, each as if it were alone."""
         device = resolve_device(self.device)
@@ -222,7 +228,7 @@ class ConstrainedLearner(DAGLearner):
             tolerance=self.tolerance,
             penalty=self.penalty,
         ).to(device)
-        data = split_rows(x, seeds, self.validation_fraction, device)
+        data = split_rows(x, seeds, self.validation_fraction, device, was_set)
         rows = data.train.shape[-1]
         size = min(self.batch_size or rows, rows)
         with ProgressBar(enabled=bool(self.verbose)) as bar:
@@ -245,10 +251,11 @@ class ConstrainedLearner(DAGLearner):
                 ],
                 callbacks=[bar],
             )
-        return Minimum.of(lagrangian, data.validation, outcome)
+        return Minimum.of(lagrangian, data, outcome)
 
-    def _adopt(self, found: Minimum, constraints: Constraints) -> Solution:
+    def _adopt(self, found: Minimum, job: Job) -> Solution:
         """Make the best of trained replicas, already on the CPU, this learner's own."""
+        constraints = job.constraints
         there = found.outcome.settled & (found.h <= self.tolerance)
         # Without any that is there, the nearest of those that did not diverge.
         near = found.h.masked_fill(found.outcome.diverged, torch.inf)
@@ -268,8 +275,9 @@ class ConstrainedLearner(DAGLearner):
                 NotConvergedWarning,
                 stacklevel=6,  # the caller of fit
             )
-        functions = self._functions(take_replicas(found.score, slice(best, best + 1)))
-        return Solution(weights, adjacency, functions, history=found.outcome.rows())
+        score = take_replicas(found.score, slice(best, best + 1))
+        rows = found.outcome.rows()
+        return Solution(weights, adjacency, self._functions(score), history=rows)
 
     def _reason(self, found: Minimum, replica: int) -> str:
         """Why a replica is not where it should be."""
@@ -284,6 +292,9 @@ class ConstrainedLearner(DAGLearner):
 
 
 def _repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  # -> (r, rows, n)
+    """One table for every seed; for all of them where there is but one."""
+    if len(tables) == 1:
+        return tables[0][None]
     return torch.stack([x for x, own in zip(tables, seeds) for _ in own])
 
 

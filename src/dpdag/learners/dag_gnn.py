@@ -141,7 +141,9 @@ class _Score(Score):
     def edge_scores(self, x: Tensor) -> Tensor:  # -> (r, n, n)
         return self.effects().abs()
 
-    def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
+    def forward(
+        self, x: Tensor, noise: None, weight: Tensor | None = None
+    ) -> Tensor:  # (r, n, b) -> (r,)
         bound = _bound(x, self.encoder, self.decoder, self.effects()).mean(-1)
         return bound + self.l1 * (self.matrix * self.allowed).abs().sum((-2, -1))
 

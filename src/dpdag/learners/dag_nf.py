@@ -94,6 +94,7 @@ class DAGNF(ConstrainedLearner, DensityLearner):
     constraint: str = "polynomial"
 
     guarantees_required: ClassVar[bool] = True
+    takes_interventions: ClassVar[bool] = True
     ranges: ClassVar[dict[str, Range]] = {
         **ConstrainedLearner.ranges,
         "hidden_units": Range(1, integer=True),
@@ -121,11 +122,11 @@ def _log_density(
     x: Tensor,  # (r, n, b)
     parameters: Tensor,  # (r, n, parameters, b)
     normaliser: str,
-) -> Tensor:  # (r, b)
-    """Of every row under its flow."""
+) -> Tensor:  # (r, n, b)
+    """Of every value given its causes under its flow."""
     transform = NORMALISERS[normaliser].transform(parameters.movedim(2, -1))
     z, log_slope = transform.call_and_ladj(x)
-    return (log_slope - 0.5 * z.square() - 0.5 * math.log(2 * math.pi)).sum(1)
+    return torch.as_tensor(log_slope - 0.5 * z.square() - 0.5 * math.log(2 * math.pi))
 
 
 class _Score(Score):
@@ -157,10 +158,13 @@ class _Score(Score):
     def fade(self) -> None:
         self.gates.data.clamp_(-2.0, 2.0)  # beyond, gates are shut or open for good
 
-    def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
+    def forward(
+        self, x: Tensor, noise: None, weight: Tensor | None = None
+    ) -> Tensor:  # (r, n, b) -> (r,)
         gates = self.adjacency()
         density = _log_density(x, self.conditioners.outputs(x, gates), self.normaliser)
-        return self.l1 * gates.sum((-2, -1)) - density.mean(-1)
+        density = density if weight is None else density * weight
+        return self.l1 * gates.sum((-2, -1)) - density.sum(1).mean(-1)
 
 
 @record
@@ -183,4 +187,4 @@ class Flow:
         """The log density of each row."""
         values = x.T[None].to(torch.float32)
         parameters = masked_mlp(values, self.gates[None], self.weights, self.biases)
-        return _log_density(values, parameters, self.normaliser)[0]
+        return _log_density(values, parameters, self.normaliser)[0].sum(0)

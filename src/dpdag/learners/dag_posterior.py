@@ -5,30 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
 
-from ..columns import ColumnType, TypedColumns, column_types
+from ..columns import ColumnType, column_types
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..ops.graphs import topological_order
-from ..scm import fit_mixed
+from ..scm import fit_mixed_by_rows
 from ..training import Spinner
 from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
-from .posterior_solver import Plan, choose_columns, forecast, mixture, ranking, records, solve
-from .validation import validated, warn_of_row_numbers
+from .posterior_solver import (
+    Plan,
+    choose_columns,
+    forecast,
+    likely_links,
+    mixture,
+    records,
+    solve,
+)
+from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
 _RANGES = {
     "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "resamples": Range(0, integer=True, optional=True),
+    "resamples": Range(0, integer=True),
     "time_budget": Range(0, closed="neither"),
 }
 
@@ -44,7 +52,9 @@ class DAGPosterior(PosteriorLearner):
     wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
     the causes). Columns without causes have densities of any shape too. Every column may first be
     transformed, by the same evidence with the Jacobian counted. The best graph is found by a
-    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns.
+    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
+    direction is stated more surely than experience with data off the model allows
+    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` holds the links more likely than not.
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -52,16 +62,15 @@ class DAGPosterior(PosteriorLearner):
         edge_prior: Probability of an edge; by default its density is learned too, half a parent
             per column being expected beforehand.
         resamples: Searches on random halves of the rows whose posteriors are averaged with that of
-            all rows. By default three for up to 30 columns where the noise of most columns is not
-            Gaussian of constant size, else none.
+            all rows.
         time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
             looks at as many rows as that and the free memory allow, but at no less than 1000 for
             want of time.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
-        missing: "error" refuses NaN; "impute" learns with them: missing values are drawn anew from
-            the learned model between fits, from usual values at first.
+        missing: "error" refuses NaN; "impute" learns with them: missing values are drawn from the
+            learned model between fits, given causes and effects.
         knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
         pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
         prune: CAM pruning afterwards, at level 0.001 or the level given.
@@ -76,8 +85,8 @@ class DAGPosterior(PosteriorLearner):
             for others.
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
-            without causes, rows read.
-        types_: The :class:`~dpdag.columns.ColumnType` of every column.
+            without causes, rows read that inform it.
+        types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
     Example:
@@ -91,7 +100,7 @@ class DAGPosterior(PosteriorLearner):
 
     mechanism: str | Sequence[str] = "auto"
     edge_prior: float | None = None
-    resamples: int | None = None
+    resamples: int = 0
     time_budget: float = TIME_BUDGET
     types: Mapping[Any, str] | None = None
     missing: str = "error"
@@ -102,15 +111,23 @@ class DAGPosterior(PosteriorLearner):
     random_state: Any = None
     verbose: bool = True
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from the columns of ``X`` (rows, n); ``y`` is ignored."""
+    takes_interventions: ClassVar[bool] = True
+
+    def fit(self, X: Any, y: Any = None, *, interventions: Any = None) -> Self:
+        """Learn from the columns of ``X`` (rows, n); ``y`` is ignored.
+
+        Arguments:
+            interventions: What was set from outside: a (rows, n) mask, or for each row the name
+                or names of columns, None for nothing. The evidence of a column leaves out the rows
+                in which it was set; as a cause its values count as they are.
+        """
         self._check()
         warn_of_row_numbers(X)
-        self.types_ = self._types(X)
+        X = self._coded(X)
         if self.missing == "impute":
-            fit_with_missing(self, X, self._fit)
+            fit_with_missing(self, X, self._fit, interventions)
             return self
-        return self._fit(X)
+        return self._fit(X, interventions)
 
     # Steps of fit ----------------------------------------------------------------------------
 
@@ -125,14 +142,8 @@ class DAGPosterior(PosteriorLearner):
             return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
-    def _types(self, X: Any) -> tuple[ColumnType, ...]:
-        values = validated(self, X, reset=True, min_rows=self.min_rows)
-        # Dtypes of a DataFrame tell more than numbers.
-        return column_types(X if hasattr(X, "columns") else values, self.types)
-
-    def _typed(self) -> TypedColumns:
-        kinds = tuple(own.kind for own in self.types_ or ())
-        return TypedColumns(kinds, torch.from_numpy(self.location_), torch.from_numpy(self.scale_))
+    def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
+        return column_types(X, self.types)
 
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
@@ -140,35 +151,36 @@ class DAGPosterior(PosteriorLearner):
             self.time_budget,
             resolve_device(self.device),
             functions=self._functions(),
-            any_noise=self.missing != "impute",  # values drawn blur the shape of noise
             edge_prior=self.edge_prior,
             resamples=self.resamples,
             random_state=self.random_state,
             types=self._typed(),
         )
 
-    def _prepare(self, X: Any) -> Job:
+    def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Columns are transformed first, so that selection sees what the search will see."""
-        x = self._standardise(self._validate(X, reset=True))
-        constraints = self._constraints()
+        values = self._validate(X, reset=True)
+        mask, constraints = self._experiments(values, interventions)
+        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         if self.mechanism == "auto" and x.shape[1] > 1:
             with Spinner("comparing transformations", enabled=bool(self.verbose)):
                 plan = self._plan(x.shape[1])
-                self._kinds, self.columns_ = choose_columns(x, constraints, plan)
+                self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
         x = x if self.columns_ is None else self.columns_(x)
-        return Job(self, x, self._select(x, constraints))
+        return self._selected(Job(self, x, constraints, was_set))
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = self._plan(x.shape[1])
         with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
             if expected := forecast(x.shape[1], len(x), plan):
                 spinner.say(expected)
-            found, evidence = solve(x, constraints, plan, spinner)
+            found, evidence = solve(x, was_set, constraints, plan, spinner)
         best = found[0].graph
-        self.posterior_ = mixture(found, constraints)
+        self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
+        graph = likely_links(best.adjacency, self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, best.adjacency, names, self._kinds, types)
+        self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}
@@ -176,9 +188,10 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            ranking(best, constraints),
-            best.adjacency,
-            partial(fit_mixed, evidence=evidence, types=plan.types),
+            best.edge_scores(constraints),
+            graph,
+            partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(best.adjacency | constraints.before),
             history,
+            knows_rows=True,
         )

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .base import DAGLearner, Solution
+from .base import DAGLearner, Job, Solution
 from .validation import fitted_columns
 
 __all__ = ["DensityLearner"]
@@ -38,9 +38,9 @@ class DensityLearner(DAGLearner):
         x = self._standard_units(values)
         return float(self.density_(x).mean()) / x.shape[1]
 
-    def _finish(self, x: Tensor, solution: Solution) -> None:
-        super()._finish(x, solution)
-        self.density_ = solution.fit(x, solution.adjacency != 0)
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
+        self.density_ = solution.fit(job.x, solution.adjacency != 0)
 
     def __getattr__(self, name: str) -> Any:
         kind = type(self).__name__

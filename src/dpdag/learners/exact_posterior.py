@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from ..columns import table_of
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.base import Evidence
+from ..evidence.divided import divided
 from ..evidence.gp import GridGPEvidence
 from ..evidence.mixture import FUNCTIONS, KERNEL_OF, MixtureEvidence
+from ..ops.rows import evenly_ordered
 from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
 from ..scm import Mechanisms, fit_gp, fit_mixed
 from ..seeding import torch_generator
@@ -74,13 +77,15 @@ class ExactPosterior(ModelLearner):
     device: str = "auto"
     random_state: Any = None
 
+    takes_interventions: ClassVar[bool] = True
+
     def sample_dags(self, k: int, random_state: Any = None) -> NDArray[np.int64]:  # (k, n, n)
         """DAGs drawn independently from the posterior."""
         self._fitted()
         generator = torch_generator(random_state, "sample_dags")
         return self.posterior_.sample(k, generator=generator).numpy().astype(int)
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         n = x.shape[1]
         if n > MAX_NODES:
             raise ValueError(
@@ -88,7 +93,7 @@ class ExactPosterior(ModelLearner):
                 "Use DAGPosterior."
             )
         self.posterior_: SubsetPosterior = exact_posterior(
-            self._evidence(x), edge_prior=self.edge_prior, constraints=constraints
+            self._divided(x, was_set), edge_prior=self.edge_prior, constraints=constraints
         )
         found = self.posterior_
         probabilities = found.edge_probabilities.clamp(0, 1)  # sums may round to a little above
@@ -103,8 +108,16 @@ class ExactPosterior(ModelLearner):
             history=[{"log_score": found.best.log_score}],
         )
 
-    def _evidence(self, x: Tensor) -> Evidence:  # (rows, n)
+    def _divided(self, x: Tensor, was_set: Tensor) -> Evidence:  # (rows, n), (rows, n) bool
         check_mechanism(self.mechanism, FUNCTIONS)
+        if self.mechanism in KERNEL_OF and bool(was_set.any()):
+            # Of the same rows for all columns, equally many of every experiment.
+            drawn = torch.randperm(len(x), generator=torch_generator(self.random_state, "rows"))
+            rows = evenly_ordered(drawn, was_set)[: self.rows]
+            x, was_set = x[rows], was_set[rows]
+        return divided(was_set, lambda rows: self._evidence(x[rows], was_set[rows]))
+
+    def _evidence(self, x: Tensor, was_set: Tensor) -> Evidence:  # (rows, n), (rows, n) bool
         if self.mechanism in KERNEL_OF:
             seed = 0 if self.random_state is None else self.random_state
             return GridGPEvidence(
@@ -114,7 +127,7 @@ class ExactPosterior(ModelLearner):
                 device=resolve_device(self.device),
                 random_state=seed,
             )
-        return MixtureEvidence(table_of(x), functions=(self.mechanism,))
+        return MixtureEvidence(table_of(x, was_set), functions=(self.mechanism,))
 
 
 def _fitted(x: Tensor, adjacency: Tensor, *, mechanism: str, rows: int) -> Mechanisms:

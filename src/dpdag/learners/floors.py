@@ -61,7 +61,7 @@ class SortRegress(ModelLearner):
     prune: bool | float = False
     random_state: Any = None
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         order = self._order(x, constraints)
         before = precedence_mask(order) & constraints.allowed
         weights = np.zeros(before.shape)
@@ -114,7 +114,7 @@ class Correlation(ModelLearner):
 
     ranges: ClassVar[dict[str, Range]] = {"alpha": Range(0, 1, closed="neither")}
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         check_ranges(self.get_params(deep=False), self.ranges)
         rows, n = x.shape
         scores = (x.T @ x / rows).abs() * constraints.allowed

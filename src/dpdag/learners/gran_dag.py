@@ -57,6 +57,7 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
     penalty: float = 1.0
     slowing: float = 0.85
 
+    takes_interventions: ClassVar[bool] = True
     betas: ClassVar[tuple[float, float]] = RMSPROP
     ranges: ClassVar[dict[str, Range]] = {
         **ConstrainedLearner.ranges,
@@ -92,8 +93,10 @@ class _Score(Score):
     def edge_scores(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r, n, n)
         return self.mechanism.slopes(x, self.uncut)
 
-    def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
-        return self.likelihood(x, self.mechanism(x, self.uncut))
+    def forward(
+        self, x: Tensor, noise: None, weight: Tensor | None = None
+    ) -> Tensor:  # (r, n, b) -> (r,)
+        return self.likelihood(x, self.mechanism(x, self.uncut), weight)
 
     def fade(self) -> None:
         self.uncut *= self.adjacency() > CUT

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ..distributions import DAGMixture
 from ..ops.graphs import reachability
 from ..seeding import torch_generator
 from .answers import ModelLearner
-from .base import Array, Solution
+from .base import Array, Job, Solution
 
 __all__ = ["PosteriorLearner"]
 
@@ -41,7 +40,7 @@ class PosteriorLearner(ModelLearner):
         graphs = torch.from_numpy(self.sample_dags(k, random_state))
         return reachability(graphs).double().mean(0).numpy()
 
-    def _finish(self, x: Tensor, solution: Solution) -> None:
-        super()._finish(x, solution)
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
         self.edge_probabilities_ = self.posterior_.edge_marginals.double().numpy()
         self.linked_probabilities_ = self.edge_probabilities_ + self.edge_probabilities_.T

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import networkx as nx
 import pandas as pd
@@ -89,7 +90,9 @@ class GroundTruthDAG(ModelLearner):
     prune: bool | float = False
     random_state: Any = None
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    takes_interventions: ClassVar[bool] = True
+
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         self._check()
         names = self._names(x.shape[1])
         graph = read_dag(self.adjacency, names)
@@ -100,7 +103,9 @@ class GroundTruthDAG(ModelLearner):
             if bool(broken.any()):
                 i, j = broken.nonzero()[0].tolist()
                 raise ValueError(f"'adjacency' {said} {names[i]} → {names[j]} of 'knowledge'.")
-        return Solution(graph.double(), graph, self._functions)
+        networks = self.mechanism == "mlp"
+        fit = partial(self._networks, was_set=was_set) if networks else self._functions
+        return Solution(graph.double(), graph, fit, knows_rows=networks)
 
     def _check(self) -> None:
         check_ranges(self.get_params(deep=False), _RANGES)
@@ -110,11 +115,12 @@ class GroundTruthDAG(ModelLearner):
     def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
         if self.mechanism == "linear":
             return fit_linear(x, adjacency)
-        if self.mechanism != "mlp":
-            kinds = FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
-            plan = Plan.within(x.shape[1], TIME_BUDGET, "cpu", functions=kinds)
-            return fit_mixed(x, adjacency, plan.evidence(x))
-        return Networks.of(self).train(x, adjacency).freeze(adjacency)
+        kinds = FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
+        plan = Plan.within(x.shape[1], TIME_BUDGET, "cpu", functions=kinds)
+        return fit_mixed(x, adjacency, plan.evidence(x))
+
+    def _networks(self, x: Tensor, adjacency: Tensor, *, was_set: Tensor) -> Mechanisms:
+        return Networks.of(self).train(x, adjacency, was_set=was_set).freeze(adjacency)
 
 
 def read_dag(graph: Any, names: Sequence[Any]) -> Tensor:  # -> (n, n) bool

@@ -1,4 +1,4 @@
-"""Interventions at the public border: by the names of columns, or of variables of categories."""
+"""Interventions at the public border: values of a column's own kind, by its name."""
 
 from __future__ import annotations
 
@@ -7,75 +7,60 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+from ..columns import ColumnType, level_text
 from ..registry import suggest
 
 __all__ = ["interventions"]
 
 
 def interventions(
-    do: Mapping[Any, Any] | None,
-    names: Sequence[Any],
-    groups: Sequence[Sequence[int]] = (),
-    levels: Mapping[str, Sequence[str]] | None = None,
+    do: Mapping[Any, Any] | None, names: Sequence[Any], types: Sequence[ColumnType] = ()
 ) -> dict[int, float]:
-    """Values by index of column.
+    """Numbers by index of column.
 
     Arguments:
-        do: Numbers by name of column, or a category by name of variable.
+        do: Values by name of column.
         names: Of all columns.
-        groups: Columns "variable=category" that exclude each other.
-        levels: All categories of variables, the first being 0 in all columns, where known.
+        types: Of all columns; all continuous where none are given.
 
     Example:
-        >>> names = ["age", "site=B", "site=C"]
-        >>> interventions({"site": "C", "age": 50}, names, [(1, 2)])
-        {1: 0.0, 2: 1.0, 0: 50.0}
-        >>> interventions({"site": "A"}, names, [(1, 2)], {"site": ["A", "B", "C"]})
-        {1: 0.0, 2: 0.0}
-        >>> interventions({"site": "A"}, names, [(1, 2)])
+        >>> types = ColumnType("continuous"), ColumnType("category", ("A", "B", "C"), "text")
+        >>> interventions({"site": "C", "age": 50}, ["age", "site"], types)
+        {1: 2.0, 0: 50.0}
+        >>> interventions({"site": "a"}, ["age", "site"], types)
         Traceback (most recent call last):
-        ValueError: 'site' has no column for 'A' in 'do'; it has site=B, site=C. If that is its
-        first category, set all of them to 0: do={'site=B': 0, 'site=C': 0}.
+        ValueError: 'site' has no value 'a' to set it to in 'do'. Did you mean 'A'? Known: A, B, C.
     """
     position = {name: k for k, name in enumerate(names)}
     held: dict[int, float] = {}
     for name, value in (do or {}).items():
         if name not in position:
-            held |= _category(name, str(value), names, groups, (levels or {}).get(str(name), ()))
-            continue
-        if not isinstance(value, Real) or not math.isfinite(value):
-            raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
+            raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, [*map(str, names)])}")
         k = position[name]
-        group = next((group for group in groups if k in group), ())
-        if group and value not in (0, 1):
-            raise ValueError(f"{name!r} is a category: 'do' must set it to 0 or 1; got {value!r}.")
-        if value == 1:
-            held |= {j: 0.0 for j in group if names[j] not in (do or {})}
-        held[k] = float(value)
+        held[k] = _number(name, value, types[k] if types else ColumnType("continuous"))
     return held
 
 
-def _category(
-    name: Any,
-    value: str,
-    names: Sequence[Any],
-    groups: Sequence[Sequence[int]],
-    levels: Sequence[str],
-) -> dict[int, float]:
-    """The 0/1 columns of a variable under ``do={name: value}``."""
-    variables = {k: str(names[k]).rpartition("=")[0] for group in groups for k in group}
-    own = [k for k, variable in variables.items() if variable == str(name)]
-    if not own:
-        known = [*map(str, names), *variables.values()]
-        raise ValueError(f"Unknown column {name!r} in 'do'.{suggest(name, known)}")
-    held = {k: float(names[k] == f"{name}={value}") for k in own}
-    if levels and value not in levels:
-        hint = suggest(value, list(levels))
-        raise ValueError(f"{name!r} has no category {value!r}.{hint} Known: {', '.join(levels)}.")
-    if not levels and not any(held.values()):
-        columns = [str(names[k]) for k in own]
+def _number(name: Any, value: Any, own: ColumnType) -> float:
+    """What stands for a value that a column of this type can hold."""
+    if own.levels:
+        return _place(name, value, own)
+    if not isinstance(value, Real) or not math.isfinite(value):
+        raise ValueError(f"'do' must hold finite numbers; got {value!r} for {name!r}.")
+    if own.kind == "count" and (value < 0 or not float(value).is_integer()):
+        raise ValueError(f"{name!r} counts: 'do' must set it to 0, 1, 2, …; got {value!r}.")
+    return float(value)
+
+
+def _place(name: Any, value: Any, own: ColumnType) -> float:
+    texts = [level_text(level) for level in own.levels]
+    if isinstance(value, Real) and own.form == "bool" and value in (0, 1):
+        value = bool(value)
+    text = level_text(float(value) if isinstance(value, Real) and not own.labelled else value)
+    if text not in texts:
         raise ValueError(
-            f"{name!r} has no column for {value!r} in 'do'; it has {', '.join(columns)}. If that "
-            f"is its first category, set all of them to 0: do={dict.fromkeys(columns, 0)}."
+            f"{name!r} has no value {value!r} to set it to in 'do'.{suggest(text, texts)} "
+            f"Known: {', '.join(texts)}."
         )
-    return held
+    place = texts.index(text)
+    return float(place if own.labelled else own.levels[place])

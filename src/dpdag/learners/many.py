@@ -12,7 +12,7 @@ from sklearn.base import clone
 from .base import DAGLearner, Job
 from .vi_dp_dag import VIDPDAG
 
-__all__ = ["PAPER_GRID", "Fit", "fit_many", "fit_together", "grid_search"]
+__all__ = ["PAPER_GRID", "Fit", "fit_alone", "fit_many", "fit_together", "grid_search"]
 
 # Appendix E of the paper; ranges are given there, these are points in them.
 PAPER_GRID: dict[str, Sequence[Any]] = {
@@ -36,6 +36,7 @@ class Fit(NamedTuple):
 def fit_many(
     datasets: Sequence[Any],
     *,
+    interventions: Sequence[Any] | None = None,
     seeds: Sequence[int] = (0,),
     grid: Mapping[str, Sequence[Any]] | None = None,
     estimator: DAGLearner | None = None,
@@ -49,6 +50,7 @@ def fit_many(
 
     Arguments:
         datasets: DataFrames or arrays (rows, n).
+        interventions: What was set in each of them, as in ``fit``.
         seeds: Values of ``random_state``.
         grid: Lists of values by parameter name.
         estimator: Where all other settings come from; ``VIDPDAG.paper()`` by default.
@@ -61,6 +63,12 @@ def fit_many(
         >>> len(fits)
         8
     """
+    given = [None] * len(datasets) if interventions is None else list(interventions)
+    if len(given) != len(datasets):
+        raise ValueError(
+            f"'interventions' must have one entry for each of the {len(datasets)} data sets; "
+            f"got {len(given)}."
+        )
     template = VIDPDAG.paper() if estimator is None else estimator
     grid = {} if grid is None else dict(grid)
     fits = [
@@ -69,24 +77,29 @@ def fit_many(
     ]
     for fit in fits:
         fit.estimator.set_params(**fit.settings)
-    fit_together([(fit.estimator, datasets[fit.dataset]) for fit in fits])
+    fit_together([(fit.estimator, datasets[fit.dataset], given[fit.dataset]) for fit in fits])
     return fits
 
 
-def fit_together(pairs: Sequence[tuple[DAGLearner, Any]]) -> None:
-    """Fit every learner to its own data (rows, n), as few batches."""
+def fit_alone(learner: Any, X: Any, interventions: Any) -> None:
+    """Fit to data and what was set in it; learners that know no interventions see none."""
+    learner.fit(X) if interventions is None else learner.fit(X, interventions=interventions)
+
+
+def fit_together(tasks: Sequence[tuple[DAGLearner, Any, Any]]) -> None:
+    """Fit every learner to its own data (rows, n) and what was set in it, as few batches."""
     batches: dict[Any, list[Job]] = defaultdict(list)
-    for one, X in pairs:
+    for one, X, interventions in tasks:
         key = one._companions()
         if key is None:  # nothing to train side by side
-            one.fit(X)
+            fit_alone(one, X, interventions)
             continue
-        job = one._prepare(X)
+        job = one._prepare(one._coded(X), interventions)
         batches[key, job.x.shape, *job.constraints.key].append(job)
     for jobs in batches.values():
         solutions = jobs[0].learner._learn_together(jobs)
-        for (one, x, constraints), solution in zip(jobs, solutions):
-            one._finish(x, one._prune(x, solution, constraints))
+        for job, solution in zip(jobs, solutions):
+            job.learner._finish(job, job.learner._prune(job, solution))
 
 
 def grid_search(

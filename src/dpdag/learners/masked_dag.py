@@ -61,6 +61,7 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
     slowing: float = 1.0
 
     guarantees_required: ClassVar[bool] = True
+    takes_interventions: ClassVar[bool] = True
     ranges: ClassVar[dict[str, Range]] = {
         **ConstrainedLearner.ranges,
         "hidden_units": Range(1, integer=True),
@@ -102,9 +103,11 @@ class _Score(Score):
     def adjacency(self) -> Tensor:  # (r, n, n)
         return self._mask(self.logits)
 
-    def forward(self, x: Tensor, noise: Tensor | None) -> Tensor:  # (r, n, b) -> (r,)
+    def forward(
+        self, x: Tensor, noise: Tensor | None, weight: Tensor | None = None
+    ) -> Tensor:  # (r, n, b) -> (r,)
         mask = self._mask(self.logits if noise is None else self.logits + noise)
-        error = 0.5 * x.shape[1] * self.error(x, self.mechanism(x, mask))
+        error = 0.5 * x.shape[1] * self.error(x, self.mechanism(x, mask), weight)
         return error + self.l1 * self.adjacency().sum((-2, -1))
 
     def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Tensor:

@@ -52,6 +52,7 @@ class Networks:
         x: Tensor,  # (rows, n) standardised
         adjacency: Tensor,  # (n, n)
         *,
+        was_set: Tensor | None = None,  # (rows, n) bool
         start: Mechanism | None = None,
     ) -> Mechanism:
         """One set of mechanisms on a graph, from scratch or from where others stand."""
@@ -62,7 +63,13 @@ class Networks:
         objective = FixedGraph(mechanism, likelihood, graph).to(self.device)
         train(
             objective,
-            split_rows(x[None], [self.seed], self.validation_fraction, self.device),
+            split_rows(
+                x[None],
+                [self.seed],
+                self.validation_fraction,
+                self.device,
+                None if was_set is None else was_set[None],
+            ),
             rates={name: self.learning_rate for name, _ in objective.named_parameters()},
             schedule=Schedule(
                 max_epochs=self.max_epochs,

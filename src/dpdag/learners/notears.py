@@ -57,6 +57,7 @@ class NOTEARS(NetworkFunctions, ConstrainedLearner):
     l1: float | None = None
     l2: float = 0.003
 
+    takes_interventions: ClassVar[bool] = True
     ranges: ClassVar[dict[str, Range]] = {
         **ConstrainedLearner.ranges,
         "hidden_units": Range(1, integer=True),
@@ -111,8 +112,10 @@ class _Score(Score):
     def edge_scores(self, x: Tensor) -> Tensor:  # -> (r, n, n)
         return self.adjacency().sqrt()
 
-    def forward(self, x: Tensor, noise: None) -> Tensor:  # (r, n, b) -> (r,)
-        error = 0.5 * x.shape[1] * self.error(x, self.mechanism(x, self.allowed))
+    def forward(
+        self, x: Tensor, noise: None, weight: Tensor | None = None
+    ) -> Tensor:  # (r, n, b) -> (r,)
+        error = 0.5 * x.shape[1] * self.error(x, self.mechanism(x, self.allowed), weight)
         first = self.mechanism.weights[0].abs().sum(-2).mT * self.allowed
         loss = error + self.l1 * first.sum((-2, -1))
         if len(self.mechanism.weights) > 1:

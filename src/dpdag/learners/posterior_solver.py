@@ -19,25 +19,32 @@ from ..columns import (
 )
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
 from ..evidence.discrete import DiscreteEvidence
+from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
+from ..evidence.misfit import independent_share
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
-from ..ops.graphs import reachability
-from ..ops.rows import varied_rows
-from ..posterior import LocalPosterior, direction_odds, fit_locally, likely_graphs
-from ..search.lazy import LazyResult, lazy_search
-from ..search.prior import EdgePrior
+from ..ops.rows import evenly_ordered, varied_rows
+from ..posterior import Doubt, LocalPosterior, direction_odds, doubts, fit_locally, likely_graphs
+from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
 from ..training import Spinner
 
-__all__ = ["Found", "Plan", "choose_columns", "forecast", "mixture", "ranking", "records", "solve"]
+__all__ = [
+    "Found",
+    "Plan",
+    "choose_columns",
+    "forecast",
+    "likely_links",
+    "mixture",
+    "records",
+    "solve",
+]
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
-_RESAMPLED = 30  # columns up to which resamples are a default
-_RESAMPLES = 3
 _EQUAL = 1e-6  # nats between graphs that explain the same
 
 
@@ -49,7 +56,7 @@ class Plan:
         functions: Kinds that are averaged.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         edge_prior: Probability of an edge; learned where None.
-        resamples: Random halves of the rows; None for as many as called for.
+        resamples: Random halves of the rows.
         rows: That evidences read at most.
         types: Of the columns; None where all are continuous.
     """
@@ -57,7 +64,7 @@ class Plan:
     functions: Sequence[str] = FUNCTIONS
     any_noise: bool = True
     edge_prior: float | None = None
-    resamples: int | None = None
+    resamples: int = 0
     rows: int = 1000
     device: str = "cpu"
     random_state: Any = None
@@ -69,11 +76,27 @@ class Plan:
         rows = affordable_rows(columns, seconds=seconds, device=device)
         return cls(rows=rows, device=device, **others)
 
-    def evidence(self, x: Tensor, asked: Tensor | None = None) -> MixtureEvidence:  # (rows, n)
-        """Of some rows, drawn at random, the same ones each time."""
+    def evidence(
+        self,
+        x: Tensor,  # (rows, n)
+        was_set: Tensor | None = None,  # (rows, n) bool
+        asked: Tensor | None = None,  # (n,) bool
+    ) -> MixtureEvidence:
+        """Of some rows, drawn at random, the same ones each time and for all columns.
+
+        Equally many of every experiment, and of each column those in which it was not set.
+        """
         order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-        x = x[varied_rows(x, order[: self.rows])]
-        table = table_of(x)
+        if was_set is None or not bool(was_set.any()):
+            return self._evidence(x[varied_rows(x, order[: self.rows])], None, asked)
+        rows = varied_rows(x, evenly_ordered(order, was_set)[: self.rows])
+        x, was_set = x[rows], was_set[rows]
+        return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
+
+    def _evidence(
+        self, x: Tensor, was_set: Tensor | None, asked: Tensor | None
+    ) -> MixtureEvidence:  # (rows, n), (rows, n) bool, (n,)
+        table = table_of(x, was_set)
         options: dict[str, Any] = {
             "any_noise": self.any_noise,
             "asked": asked,
@@ -93,19 +116,25 @@ class Plan:
 class Found(NamedTuple):
     """The best graph a search found and the posterior, as one DP-DAG or several."""
 
-    graph: LazyResult
+    graph: SearchResult
     posteriors: Sequence[LocalPosterior]
     weights: Tensor  # (k,)
+    doubt: Doubt
 
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""
         posteriors = [one.relabelled(order) for one in self.posteriors]
-        return Found(self.graph.relabelled(order), posteriors, self.weights)
+        return Found(
+            self.graph.relabelled(order), posteriors, self.weights, self.doubt.relabelled(order)
+        )
 
 
 def choose_columns(
-    x: Tensor, constraints: Constraints, plan: Plan
-) -> tuple[tuple[str, ...], MonotoneColumns | None]:  # (rows, n) standardised
+    x: Tensor,  # (rows, n) standardised
+    was_set: Tensor,  # (rows, n) bool
+    constraints: Constraints,
+    plan: Plan,
+) -> tuple[tuple[str, ...], MonotoneColumns | None]:
     """What is done to every column, and the functions that do it; None for nothing."""
     order = order_by_values(x)
     chosen = choose_transforms(
@@ -115,15 +144,17 @@ def choose_columns(
         functions=plan.functions,
         any_noise=plan.any_noise,
         fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
+        was_set=was_set[:, order],
     )
     kinds = tuple(chosen[k] for k in order.argsort().tolist())
     if all(kind == "identity" for kind in kinds):
         return kinds, None
-    return kinds, MonotoneColumns.through(x, transform(x, kinds).z)
+    return kinds, MonotoneColumns.through(x, transform(x, kinds, was_set).z)
 
 
 def solve(
     x: Tensor,  # (rows, n) in the units of the model
+    was_set: Tensor,  # (rows, n) bool
     constraints: Constraints,
     plan: Plan,
     spinner: Spinner,
@@ -134,62 +165,72 @@ def solve(
     """
     order = order_by_values(x)
     found, evidence = _solve(
-        x[:, order], constraints.relabelled(order), plan.relabelled(order), spinner
+        x[:, order],
+        was_set[:, order],
+        constraints.relabelled(order),
+        plan.relabelled(order),
+        spinner,
     )
     back = order.argsort()
     return [one.relabelled(back) for one in found], evidence.relabelled(back)
 
 
 def _solve(
-    x: Tensor, constraints: Constraints, plan: Plan, spinner: Spinner
+    x: Tensor, was_set: Tensor, constraints: Constraints, plan: Plan, spinner: Spinner
 ) -> tuple[list[Found], MixtureEvidence]:
     prior = EdgePrior.of(constraints, plan.edge_prior)
     spinner.show("searching a graph")
-    evidence = plan.evidence(x)
+    evidence = plan.evidence(x, was_set)
     graph = find_graph(evidence, prior=prior, constraints=constraints)
     spinner.show("weighing its neighbours")
-    found = [_with_posterior(graph, evidence, prior, constraints)]
-    best = found[0].graph.adjacency
-    count = plan.resamples
-    if count is None:
-        doubt = x.shape[1] <= _RESAMPLED and _odd_noise(evidence, best)
-        count = _RESAMPLES if doubt else 0
+    share = _independent(x, was_set)
+    found = [_with_posterior(graph, evidence, prior, constraints, share)]
+    best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
     for k in range(count):
         spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
-        own = plan.evidence(_half(x, k, plan.random_state), asked)
-        graph = lazy_search(own, prior=prior, constraints=constraints, start=best, shortlist=0)
-        found.append(_with_posterior(graph, own, prior, constraints))
+        half = _half(x, k, plan.random_state)
+        own = plan.evidence(x[half], was_set[half], asked)
+        graph = hill_climb(
+            own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
+        )
+        found.append(_with_posterior(graph, own, prior, constraints, share))
     return found, evidence
 
 
-def _odd_noise(evidence: MixtureEvidence, graph: Tensor) -> bool:  # (n, n) bool
-    """Whether the noise of most columns is estimated rather than Gaussian of constant size."""
-    plain = [float(evidence.weights(v, graph[:, v]).noise[0]) for v in range(len(graph))]
-    return sum(own < 0.5 for own in plain) > len(plain) / 2
+def _independent(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
+    """The share of the rows that count; of experiments, listed one after the other, all."""
+    everything = torch.ones(x.shape[1], x.shape[1], dtype=torch.float64)
+    return everything if bool(was_set.any()) else independent_share(x)
 
 
-def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2, n)
+def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
     generator = torch_generator(random_state, "resamples", k)
     drawn = torch.randperm(len(x), generator=generator)[: max(5, len(x) // 2)]
-    return x[varied_rows(x, drawn)]
+    return varied_rows(x, drawn)
 
 
 def _with_posterior(
-    graph: LazyResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+    graph: SearchResult,
+    evidence: MixtureEvidence,
+    prior: EdgePrior,
+    constraints: Constraints,
+    share: Tensor,  # (n, n)
 ) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
     density = prior.density(int(graph.adjacency.sum()))
     if evidence.n_nodes <= _ENUMERATED:
         likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
-        other = lazy_search(evidence, prior=prior, constraints=constraints, start=likely.best)
+        other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
         if other.total > graph.total + _EQUAL:
             graph = other
-        return Found(graph, likely.posteriors(constraints), likely.weights)
+        doubt = doubts(graph, evidence, share)
+        return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
     odds = direction_odds(graph, evidence, constraints=constraints)
-    local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds)
-    return Found(graph, [local], torch.ones(1))
+    doubt = doubts(graph, evidence, share)
+    local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
+    return Found(graph, [local], torch.ones(1), doubt)
 
 
 def forecast(columns: int, rows: int, plan: Plan) -> str | None:
@@ -207,19 +248,12 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
     )
 
 
-def ranking(found: LazyResult, constraints: Constraints) -> Tensor:  # -> (n, n)
-    r"""Edge scores: present edges by the evidence they carry, others by what they would add.
-
-    .. math:: s = 1 + \max(g, 0) \;\text{ or }\; \tfrac12 \bigl(1 + g / (1 + |g|)\bigr)
-
-    Edges against the order of the graph come last: to add them, others would have to go.
-    """
-    gain = found.gain.nan_to_num(nan=-1e6, neginf=-1e6, posinf=1e6)
-    absent = 0.5 * (1 + gain / (1 + gain.abs()))
-    against = reachability(found.adjacency).mT
-    absent = torch.where(against, 0.1 * absent, absent)
-    scores = torch.where(found.adjacency, 1 + gain.clamp_min(0), absent)
-    return scores.masked_fill(~constraints.allowed, 0.0)
+def likely_links(
+    graph: Tensor, posterior: DAGMixture, constraints: Constraints
+) -> Tensor:  # (n, n) bool -> (n, n)
+    """The edges of a graph whose ends are linked more likely than not, one way or the other."""
+    linked = posterior.edge_marginals + posterior.edge_marginals.mT
+    return graph & ((linked > 0.5) | constraints.required)
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
@@ -240,6 +274,7 @@ def records(
     names: Sequence[Any],
     kinds: Sequence[str],
     types: Sequence[ColumnType],
+    doubt: Doubt,
 ) -> list[dict[str, Any]]:
     """Which nats, rows and families decided, one record per column."""
     found = []
@@ -256,7 +291,8 @@ def records(
                 "noise": {} if own_type.discrete else dict(zip(NOISES, own.noise.tolist())),
                 "log_evidence": own.log_evidence,
                 "nats_over_root": own.over_root,
-                "rows": evidence.n_rows,
+                "misfit": float(doubt.misfit[v]),
+                "rows": own.rows,
             }
         )
     return found

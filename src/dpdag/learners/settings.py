@@ -54,6 +54,7 @@ def start_orders(
     learner: Any,
     x: Tensor,  # (rows, n)
     constraints: Constraints,
+    was_set: Tensor,  # (rows, n) bool
 ) -> Tensor | None:  # (r, n)
     """The orders that restarts begin with."""
     count = learner.n_restarts
@@ -64,7 +65,8 @@ def start_orders(
             raise ValueError(
                 f"'init' must be 'search', 'random' or an order of columns; got {learner.init!r}."
             )
-        return search_orders(x, constraints, count, random_state=learner.random_state)
+        seed = learner.random_state
+        return search_orders(x, constraints, count, was_set=was_set, random_state=seed)
     position = {name: k for k, name in enumerate(learner._names(x.shape[1]))}
     try:
         order = torch.tensor([position[name] for name in learner.init])

@@ -25,9 +25,9 @@ from ..mechanisms import FrozenMLP
 from ..ops.labels import label_array
 from ..scm import (
     AdditiveMechanisms,
-    Categories,
     DiscreteColumn,
     DiscreteMechanisms,
+    DividedMechanisms,
     GPMechanisms,
     LinearMechanisms,
     MixedMechanisms,
@@ -45,11 +45,11 @@ RECORDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
         AdditiveMechanisms,
-        Categories,
         ColumnType,
         Constraints,
         DiscreteColumn,
         DiscreteMechanisms,
+        DividedMechanisms,
         Knowledge,
         LinearMechanisms,
         MixedMechanisms,

@@ -1,4 +1,4 @@
-"""Observations at the public border: checked once, with errors that name the columns."""
+"""Observations at the public border: checked once, labels coded, answers decoded."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
-from ..ops.columns import LEVELS, MISSING_WAY_OUT, numbers_rows, stray_words
+from ..columns import ColumnType, column_types, level_text
+from ..ops.columns import MISSING_WAY_OUT, numbers_rows, stray_words
 from ..ops.labels import Label, are_positions, label_array
 
 __all__ = [
     "Rows",
+    "as_frame",
+    "coded",
+    "decoded",
     "fitted_columns",
-    "known_levels",
     "like_input",
+    "plain_types",
     "refuse_empty",
+    "refuse_twice",
     "validated",
     "warn_of_row_numbers",
 ]
@@ -39,10 +44,7 @@ def validated(
             f"X must be a DataFrame or an array; got the path {str(X)!r}: read the file first, "
             "with dpdag.datasets.read(path) or pandas."
         )
-    names = column_labels(X) or []
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"X has the columns {twice} more than once; rename or drop them.")
+    refuse_twice(X)
     try:
         values = _numbers(
             estimator,
@@ -63,12 +65,20 @@ def validated(
         reason = f" ({error})" if plain else ""
         words = stray_words(pd.DataFrame(X)[text])
         raise (type(error) if plain else TypeError)(
-            f"X must hold numbers; columns {text} do not{reason}: encode or drop them "
-            "(dpdag.datasets.one_hot encodes categories)."
+            f"X must hold numbers; columns {text} do not{reason}: drop them, or give a DataFrame, "
+            "whose columns of text are categories."
             + (f" Put NaN where {words} stand for missing values." if words else "")
             + (f" It also has NaN in columns {gaps}; {MISSING_WAY_OUT}" if gaps else "")
         ) from None
     return np.array(values, dtype=np.float64)
+
+
+def refuse_twice(X: Any) -> None:
+    """Refuse columns of a DataFrame that share a name."""
+    names = column_labels(X) or []
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"X has the columns {twice} more than once; rename or drop them.")
 
 
 def column_labels(X: Any) -> list[Label] | None:
@@ -155,37 +165,84 @@ def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) 
         raise ValueError(f"X has no value at all in columns {empty}; drop them.")
 
 
-def fitted_columns(estimator: BaseEstimator, X: Any) -> Any:
-    """The columns that were fitted, in their order, of a DataFrame that has them all."""
+def as_frame(X: Any) -> Any:
+    """A pandas DataFrame for a table of another library, such as polars; else what came."""
+    if isinstance(X, pd.DataFrame) or not hasattr(X, "to_pandas"):
+        return X
+    try:
+        return X.to_pandas()
+    except ImportError:  # polars needs pyarrow for it
+        return pd.DataFrame({name: X[name].to_list() for name in X.columns})
+
+
+def plain_types(X: Any, learner: str) -> tuple[ColumnType, ...]:
+    """Types for learners of numbers: two values and ordered labels are known, all else numbers."""
+    types = column_types(X)
+    for name, own in zip(X.columns if hasattr(X, "columns") else range(len(types)), types):
+        if own.kind == "category" and len(own.levels) > 2:
+            raise ValueError(
+                f"Column {name!r} is a {own}; {learner} takes numbers, two values and ordered "
+                "categories. Use DAGPosterior, drop it, or give it an order."
+            )
+    return tuple(
+        own if own.labelled or own.kind == "binary" else ColumnType("continuous") for own in types
+    )
+
+
+def coded(X: Any, types: Sequence[ColumnType]) -> Any:
+    """Labels of a DataFrame as numbers, unknown ones refused by name; other tables as they are."""
+    if not isinstance(X, pd.DataFrame) or not any(own.labelled for own in types):
+        return X
+    columns = [X.iloc[:, k] for k in range(X.shape[1])]
+    for own, column in zip(types, columns):
+        if strange := own.unknown(column):
+            said = ", ".join(repr(value) for value in strange[:5])
+            known = ", ".join(map(level_text, own.levels))
+            raise ValueError(
+                f"X has {said} in column {column.name!r}, of which the model knows only {known}; "
+                "leave such rows out or fit again with them."
+            )
+    parts = [
+        pd.Series(own.encode(column), index=X.index) if own.labelled else column
+        for own, column in zip(types, columns)
+    ]
+    return pd.concat(parts, axis=1).set_axis(X.columns, axis=1)
+
+
+def decoded(values: Array, labels: pd.Index[Any], types: Sequence[ColumnType]) -> pd.DataFrame:
+    """A DataFrame of what numbers (m, n) stand for."""
+    columns = [own.decode(column) for own, column in zip(types, values.T)]
+    return pd.DataFrame(dict(enumerate(columns))).set_axis(labels, axis=1)
+
+
+def fitted_columns(estimator: Any, X: Any) -> Any:
+    """The columns that were fitted, in their order and as numbers, of a DataFrame with them all."""
+    X = as_frame(X)
     if not isinstance(X, pd.DataFrame):
         return X
     names = list(getattr(estimator, "feature_names_in_", range(estimator.n_features_in_)))
-    return X[names] if set(names) <= set(X.columns) else X
+    return coded(X[names], estimator.types_ or ()) if set(names) <= set(X.columns) else X
 
 
-def known_levels(X: Any) -> dict[str, list[str]]:
-    """All categories of the variables of a DataFrame that has all their 0/1 columns."""
-    if not isinstance(X, pd.DataFrame):
-        return {}
-    names = list(X.columns)
-    return {
-        str(variable): [str(level) for level in levels]
-        for variable, levels in X.attrs.get(LEVELS, {}).items()
-        if {f"{variable}={level}" for level in levels[1:]}
-        == {name for name in names if str(name).rpartition("=")[0] == str(variable)}
-    }
-
-
-def like_input(values: Array, own: Any, given: Any) -> Rows:
-    """Numbers as a DataFrame, if they answer one, in the order of its columns.
+def like_input(
+    values: Array, own: Any, given: Any, types: Sequence[ColumnType] = ()
+) -> Any:  # (m, n)
+    """Numbers as a table of the kind they answer, in the order of its columns.
 
     Arguments:
         values: (m, n) in the order of the columns of ``own``.
         own: What was answered: ``given``, or its :func:`fitted_columns`.
         given: What the user gave.
+        types: Of columns whose numbers stand for other values.
     """
     if not hasattr(own, "columns"):
         return values
-    frame = pd.DataFrame(values, columns=own.columns, index=getattr(own, "index", None))
-    frame.attrs.update(getattr(own, "attrs", {}))
-    return frame[[name for name in given.columns if name in frame]]
+    if types:
+        frame = decoded(values, own.columns, types).set_axis(own.index, axis=0)
+    else:
+        frame = pd.DataFrame(values, columns=own.columns, index=own.index)
+    frame.attrs.update(own.attrs)
+    frame = frame[[name for name in given.columns if name in frame]]
+    if isinstance(given, pd.DataFrame) or not hasattr(given, "to_pandas"):
+        return frame
+    return type(given)({str(name): frame[name].tolist() for name in frame})  # polars and its like

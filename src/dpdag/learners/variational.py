@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,12 @@ import torch
 from torch import Tensor
 
 from ..distributions import DPDAG, Constraints, DAGMixture
-from ..evidence.additive import AdditiveEvidence
+from ..evidence.divided import divided_sums
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import ELBO, LIKELIHOODS
 from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
-from ..search import greedy, subsamples
+from ..search import EdgePrior, change_edge, hill_climb, subsamples
 from ..seeding import derive_seed, torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
 from .networks import take_replicas, weight_generators
@@ -87,6 +88,7 @@ def fit_replicas(
     *,
     design: Design,
     constraints: Constraints | None = None,
+    was_set: Tensor | None = None,  # (r or 1, rows, n) bool
     orders: Tensor | None = None,  # (r, n) nodes by position to start from
     callbacks: Sequence[Callable[[Epoch], None]] = (),
     checkpoint: Path | None = None,
@@ -100,6 +102,7 @@ def fit_replicas(
         hypers: Their own settings and seeds.
         design: Their common settings.
         constraints: Enforced in every sampled graph.
+        was_set: Values that were set from outside count as causes only.
         orders: Where to start the order logits; all orders alike when None.
         callbacks, checkpoint, checkpoint_every, resume_from: Passed to the training loop.
     """
@@ -144,7 +147,8 @@ def fit_replicas(
         edge_prior=setting["edge_prior"],
     ).to(device)
     rates = {name: setting[_rate_of(name)].to(device) for name, _ in objective.named_parameters()}
-    data = split_rows(x, [h.seed for h in hypers], design.validation_fraction, device)
+    seeds = [h.seed for h in hypers]
+    data = split_rows(x, seeds, design.validation_fraction, device, was_set)
     outcome = train(
         objective,
         data,
@@ -213,13 +217,21 @@ def search_orders(
     constraints: Constraints,
     n_orders: int,
     *,
+    was_set: Tensor,  # (rows, n) bool
     random_state: Any,
 ) -> Tensor:  # (n_orders, n)
     """Orders of greedy additive searches: on all rows, and on resamples for the others."""
-    orders = greedy(AdditiveEvidence(x), constraints=constraints).order[None]
-    if n_orders == 1:
-        return orders
     generator = torch_generator(random_state, "bootstrap orders")
-    weights = subsamples(len(x), n_orders - 1, generator=generator)
-    others = greedy(AdditiveEvidence(x, weights=weights), constraints=constraints).order
-    return torch.cat([orders, others])
+    drawn = subsamples(len(x), n_orders - 1, generator=generator, was_set=was_set)
+    add = partial(change_edge, delete=False, reverse=False)
+    found = [
+        hill_climb(
+            divided_sums(x[rows], was_set[rows]),
+            prior=EdgePrior.priced(0.0),
+            constraints=constraints,
+            max_parents=x.shape[1],
+            moves=(add,),
+        )
+        for rows in (torch.arange(len(x)), *drawn)
+    ]
+    return torch.stack([one.order(constraints.before) for one in found])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor
@@ -161,17 +161,28 @@ class VIDPDAG(PosteriorLearner):
         }
         return cls(**{**settings, **overrides})
 
-    def fit(self, X: Any, y: Any = None, *, resume_from: str | Path | None = None) -> Self:
+    takes_interventions: ClassVar[bool] = True
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        interventions: Any = None,
+        resume_from: str | Path | None = None,
+    ) -> Self:
         """Learn from the columns of ``X`` (rows, n); ``y`` is ignored.
 
         Arguments:
+            interventions: What was set from outside: a (rows, n) mask, or for each row the name
+                or names of columns, None for nothing. Such values count as causes only.
             resume_from: A checkpoint folder to continue from.
         """
         self._check()
         warn_of_row_numbers(X)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
-            return self._fit(X)
+            return self._fit(self._coded(X), interventions)
         finally:
             del self._resume_from
 
@@ -196,6 +207,7 @@ class VIDPDAG(PosteriorLearner):
             replicas = fit_replicas(
                 torch.stack([job.x.float() for job, own in zip(jobs, hypers) for _ in own]),
                 [hyper for own in hypers for hyper in own],
+                was_set=torch.stack([job.was_set for job, own in zip(jobs, hypers) for _ in own]),
                 design=design_of(self),
                 constraints=jobs[0].constraints,
                 orders=torch.cat(known) if known else None,
@@ -203,27 +215,28 @@ class VIDPDAG(PosteriorLearner):
             )
         ends = list(accumulate(map(len, hypers), initial=0))
         return [
-            job.learner._adopt(replicas.take(slice(*ends_)))
+            job.learner._adopt(replicas.take(slice(*ends_)), job.was_set)
             for job, ends_ in zip(jobs, pairwise(ends))
         ]
 
-    def _learn(self, x: Tensor, constraints: Constraints) -> Solution:  # (rows, n)
+    def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         """Train networks and the distribution over graphs together."""
         with ProgressBar(enabled=bool(self.verbose)) as bar:
             replicas = fit_replicas(
                 x[None],
                 hypers_of(self),
+                was_set=was_set[None],
                 design=design_of(self),
                 constraints=constraints,
-                orders=start_orders(self, x, constraints),
+                orders=start_orders(self, x, constraints, was_set),
                 callbacks=[bar, *self.callbacks],
                 checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
                 checkpoint_every=self.checkpoint_every,
                 resume_from=self._resume_from,
             )
-        return self._adopt(replicas.take(slice(None)))
+        return self._adopt(replicas.take(slice(None)), was_set)
 
-    def _adopt(self, replicas: Replicas) -> Solution:
+    def _adopt(self, replicas: Replicas, was_set: Tensor) -> Solution:
         """Make trained fits, already alone and on the CPU, this learner's own."""
         self.posterior_ = posterior(replicas, self.combine)
         self.validation_loss_ = float(replicas.held_out.min())
@@ -232,14 +245,17 @@ class VIDPDAG(PosteriorLearner):
         return Solution(
             self.posterior_.modal_edge_probabilities,
             self.posterior_.mode.bool(),
-            partial(self._functions, networks),
+            partial(self._functions, networks, was_set),
             self.posterior_.mode_order,
             history=replicas.outcome.rows(),
+            knows_rows=True,
         )
 
-    def _functions(self, networks: Mechanism, x: Tensor, adjacency: Tensor) -> Mechanisms:
+    def _functions(
+        self, networks: Mechanism, was_set: Tensor, x: Tensor, adjacency: Tensor
+    ) -> Mechanisms:
         """Networks that knew another graph, or several, are trained on with this one."""
         modal = self.posterior_.mode.bool()
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
-            networks = Networks.of(self).train(x, adjacency, start=networks)
+            networks = Networks.of(self).train(x, adjacency, was_set=was_set, start=networks)
         return networks.freeze(adjacency)

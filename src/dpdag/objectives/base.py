@@ -19,11 +19,21 @@ class Objective(nn.Module, ABC):
         """Everything random in ``steps`` evaluations, each replica from its own stream."""
 
     @abstractmethod
-    def loss(self, x: Tensor, noise: Any, step: int) -> Mapping[str, Tensor]:  # (r, n, b)
+    def loss(
+        self,
+        x: Tensor,  # (r, n, b)
+        noise: Any,
+        step: int,
+        weight: Tensor | None = None,  # (r, n, b) what every value counts as an effect
+    ) -> Mapping[str, Tensor]:
         """Named (r,) values of one evaluation; ``"total"`` is minimised."""
 
     @abstractmethod
-    def validation(self, x: Tensor) -> Tensor:  # (r or 1, n, rows) -> (r,)
+    def validation(
+        self,
+        x: Tensor,  # (r or 1, n, rows)
+        weight: Tensor | None = None,
+    ) -> Tensor:  # (r,)
         """The loss that early stopping watches."""
 
     def summary(self) -> Mapping[str, Tensor]:

@@ -105,10 +105,10 @@ class ELBO(Objective):
             free = constraints.allowed & ~constraints.required
         self.register_buffer("free", free.to(kl_weight.dtype) / n**2, persistent=False)
 
-    def forward(self, x: Tensor, noise: Noise) -> Terms:  # (r, n, b)
+    def forward(self, x: Tensor, noise: Noise, weight: Tensor | None = None) -> Terms:  # (r, n, b)
         """Loss of one minibatch per replica, under the DAGs that ``noise`` makes."""
         predicted = self.mechanism(x, self.dags(validate_args=False).dags_from(noise))
-        reconstruction = self.likelihood(x, predicted)
+        reconstruction = self.likelihood(x, predicted, weight)
         kl = self.kl()
         return Terms(reconstruction + self.kl_weight * kl, reconstruction, kl)
 
@@ -126,9 +126,11 @@ class ELBO(Objective):
             to_logistic(streams(self.dags.edge_logits, steps, generators)),
         )
 
-    def loss(self, x: Tensor, noise: Noise, step: int) -> dict[str, Tensor]:
+    def loss(
+        self, x: Tensor, noise: Noise, step: int, weight: Tensor | None = None
+    ) -> dict[str, Tensor]:
         """The terms of one step."""
-        return self(x, Noise(noise.order[step], noise.edges[step]))._asdict()
+        return self(x, Noise(noise.order[step], noise.edges[step]), weight)._asdict()
 
     @torch.no_grad()
     def summary(self) -> dict[str, Tensor]:
@@ -136,7 +138,7 @@ class ELBO(Objective):
         return {"edges": self.dags(validate_args=False).mode.sum((-2, -1))}
 
     @torch.no_grad()
-    def validation(self, x: Tensor) -> Tensor:  # (r or 1, n, rows) -> (r,)
+    def validation(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # -> (r,)
         """Mean loss over a few fixed draws of noise, the same at every check."""
         generator = torch.Generator(x.device).manual_seed(0)
         q = self.dags(validate_args=False)
@@ -147,5 +149,5 @@ class ELBO(Objective):
                 gumbel(q.permutation.logits.shape[1:], like=x, generator=generator),
                 logistic(q.event_shape, like=x, generator=generator),
             )
-            total += self(x, noise).total
+            total += self(x, noise, weight).total
         return total / self.validation_samples

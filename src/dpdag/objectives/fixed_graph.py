@@ -31,15 +31,17 @@ class FixedGraph(Objective):
         self.likelihood = likelihood
         self.register_buffer("adjacency", adjacency, persistent=False)
 
-    def forward(self, x: Tensor) -> Tensor:  # (r, n, b) -> (r,)
+    def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # (r, n, b) -> (r,)
         """Loss per replica."""
-        return self.likelihood(x, self.mechanism(x, self.adjacency))
+        return self.likelihood(x, self.mechanism(x, self.adjacency), weight)
 
-    def loss(self, x: Tensor, noise: None, step: int) -> dict[str, Tensor]:
+    def loss(
+        self, x: Tensor, noise: None, step: int, weight: Tensor | None = None
+    ) -> dict[str, Tensor]:
         """The loss by name, for the training loop."""
-        return {"total": self(x)}
+        return {"total": self(x, weight)}
 
     @torch.no_grad()
-    def validation(self, x: Tensor) -> Tensor:  # (r, n, rows) -> (r,)
+    def validation(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # -> (r,)
         """The same loss on other rows."""
-        return self(x)
+        return self(x, weight)

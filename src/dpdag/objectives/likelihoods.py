@@ -19,8 +19,17 @@ class Likelihood(nn.Module, ABC):
         super().__init__()
 
     @abstractmethod
-    def forward(self, x: Tensor, predicted: Tensor) -> Tensor:  # (r, n, b), (r, n, b) -> (r,)
-        """Mean over nodes and rows."""
+    def forward(
+        self,
+        x: Tensor,  # (r, n, b)
+        predicted: Tensor,  # (r, n, b)
+        weight: Tensor | None = None,  # (r, n, b)
+    ) -> Tensor:  # (r,)
+        """Mean over nodes and rows, every value times its ``weight``."""
+
+
+def _mean(losses: Tensor, weight: Tensor | None) -> Tensor:  # (r, n, b) -> (r,)
+    return (losses if weight is None else losses * weight).mean((-2, -1))
 
 
 LIKELIHOODS: Registry[type[Likelihood]] = Registry("likelihood")
@@ -30,8 +39,8 @@ LIKELIHOODS: Registry[type[Likelihood]] = Registry("likelihood")
 class SquaredError(Likelihood):
     r"""Unit variance, as in the paper: :math:`\|x - \hat x\|^2`."""
 
-    def forward(self, x: Tensor, predicted: Tensor) -> Tensor:
-        return (x - predicted).square().mean((-2, -1))
+    def forward(self, x: Tensor, predicted: Tensor, weight: Tensor | None = None) -> Tensor:
+        return _mean((x - predicted).square(), weight)
 
 
 @LIKELIHOODS.register("gaussian")
@@ -42,7 +51,7 @@ class Gaussian(Likelihood):
         super().__init__(n_nodes, n_replicas)
         self.log_variance = nn.Parameter(torch.zeros(n_replicas, n_nodes, 1))
 
-    def forward(self, x: Tensor, predicted: Tensor) -> Tensor:
+    def forward(self, x: Tensor, predicted: Tensor, weight: Tensor | None = None) -> Tensor:
         log_variance = self.log_variance.clamp_min(-12.0)  # a perfect fit must not divide by zero
         error = (x - predicted).square() * torch.exp(-log_variance)
-        return (error + log_variance).mean((-2, -1))
+        return _mean(error + log_variance, weight)

@@ -26,8 +26,17 @@ class Score(nn.Module, ABC):
         return self.adjacency()
 
     @abstractmethod
-    def forward(self, x: Tensor, noise: Any) -> Tensor:  # (r, n, b) -> (r,)
-        """Loss of one minibatch; ``noise`` is None where nothing is to be random."""
+    def forward(
+        self,
+        x: Tensor,  # (r, n, b)
+        noise: Any,
+        weight: Tensor | None = None,  # (r, n, b)
+    ) -> Tensor:  # (r,)
+        """Loss of one minibatch; ``noise`` is None where nothing is to be random.
+
+        ``weight`` is what every value counts as an effect: 0 where it was set from outside. Scores
+        of learners that take no interventions need not know it.
+        """
 
     def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Any:
         """Everything random in ``steps`` evaluations, a sequence of that length, or None."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 __all__ = [
     "FITTED_WAY_OUT",
     "LARGEST",
-    "LEVELS",
     "MISSING_WAY_OUT",
     "SMALLEST",
     "extreme_columns",
@@ -24,7 +23,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-LEVELS = "levels"  # of a DataFrame's attrs: all categories by variable, see datasets.one_hot
 MISSING_WAY_OUT = (
     "impute first or drop the rows (DAGPosterior can learn with NaN: missing='impute')."
 )

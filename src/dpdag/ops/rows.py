@@ -1,11 +1,52 @@
-"""Some of the rows of a table."""
+"""Some of the rows of a table, and those that inform each column."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-__all__ = ["spaced", "varied_rows"]
+__all__ = ["RowGroup", "evenly_ordered", "row_groups", "spaced", "spaced_rows", "varied_rows"]
+
+
+class RowGroup(NamedTuple):
+    """Columns with the same rows in which they were not set."""
+
+    columns: Tensor  # (m,)
+    rows: Tensor  # (k,)
+
+
+def row_groups(was_set: Tensor) -> list[RowGroup]:  # (rows, n) bool
+    """Columns by the rows that say something of their causes: those in which they were not set.
+
+    Example:
+        >>> was_set = torch.tensor([[0, 0, 0], [0, 1, 0], [0, 1, 0]]).bool()
+        >>> [(group.columns.tolist(), group.rows.tolist()) for group in row_groups(was_set)]
+        [([0, 2], [0, 1, 2]), ([1], [0])]
+    """
+    patterns, which = was_set.T.unique(dim=0, return_inverse=True)
+    return [
+        RowGroup((which == k).nonzero()[:, 0], (~pattern).nonzero()[:, 0])
+        for k, pattern in enumerate(patterns)
+    ]
+
+
+def evenly_ordered(order: Tensor, was_set: Tensor) -> Tensor:  # (k,), (rows, n) bool -> (k,)
+    """Rows in the given order, but so that the first ones hold every experiment equally often.
+
+    Example:
+        >>> was_set = torch.tensor([[0], [0], [0], [0], [1], [1]]).bool()
+        >>> evenly_ordered(torch.tensor([3, 2, 1, 0, 5, 4]), was_set).tolist()
+        [3, 5, 2, 4, 1, 0]
+    """
+    experiment = was_set[order].unique(dim=0, return_inverse=True)[1]
+    by_experiment = experiment.argsort(stable=True)
+    counts = experiment.bincount()
+    first = (counts.cumsum(0) - counts)[experiment[by_experiment]]
+    times = torch.empty_like(order)
+    times[by_experiment] = torch.arange(len(order)) - first
+    return order[times.argsort(stable=True)]
 
 
 def spaced(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``, n)
@@ -15,10 +56,15 @@ def spaced(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``,
         >>> spaced(torch.arange(7)[:, None], 3)[:, 0].tolist()
         [0, 3, 6]
     """
+    return x if len(x) <= most else x[spaced_rows(x, most).to(x.device)]
+
+
+def spaced_rows(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``,)
+    """The numbers of these rows."""
     if len(x) <= most:
-        return x
+        return torch.arange(len(x))
     rows = torch.linspace(0, len(x) - 1, int(most), dtype=torch.float64).round().long()
-    return x[varied_rows(x, rows).to(x.device)]
+    return varied_rows(x, rows)
 
 
 def varied_rows(x: Tensor, rows: Tensor) -> Tensor:  # (N, n), (k,) -> (k,)

@@ -1,5 +1,6 @@
 """Posteriors over graphs: of all of them, or around the best one."""
 
+from .doubt import Doubt, doubts
 from .enumerated import WeightedGraphs, likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
 from .local import LocalPosterior, fit_locally
@@ -7,10 +8,12 @@ from .reversals import direction_odds
 
 __all__ = [
     "MAX_NODES",
+    "Doubt",
     "LocalPosterior",
     "SubsetPosterior",
     "WeightedGraphs",
     "direction_odds",
+    "doubts",
     "exact_posterior",
     "fit_locally",
     "likely_graphs",

@@ -10,15 +10,16 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints
 from ..evidence.base import Evidence
 from ..ops.graphs import topological_order
-from ..ops.precedence import inverse_permutation
 from ..ops.subsets import edge_weights, sum_over_orders
+from .doubt import Doubt
 from .exact import exact_posterior
-from .local import LocalPosterior
+from .local import LocalPosterior, fit_order
 
 __all__ = ["WeightedGraphs", "likely_graphs"]
 
 _CHUNK = 64  # graphs whose orders are counted at once
 _STEP = 40.0  # between neighbours in an order: no noise turns them round
+_SURE = 30.0  # logits beyond this are certainty in float32 too
 
 
 class WeightedGraphs(NamedTuple):
@@ -34,9 +35,9 @@ class WeightedGraphs(NamedTuple):
     weights: Tensor
     best: Tensor
 
-    def posteriors(self, constraints: Constraints) -> list[LocalPosterior]:
-        """Every graph as a DP-DAG that is certain of it."""
-        return [_certain(graph, constraints) for graph in self.graphs]
+    def posteriors(self, constraints: Constraints, doubt: Doubt) -> list[LocalPosterior]:
+        """Every graph as a DP-DAG that is as certain of it as experience allows."""
+        return [_around(graph, constraints, doubt) for graph in self.graphs]
 
 
 def likely_graphs(
@@ -69,6 +70,11 @@ def _share_of_orders(graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)
     return sum_over_orders(free[..., 0], allowed).exp()
 
 
-def _certain(graph: Tensor, constraints: Constraints) -> LocalPosterior:  # (n, n) bool
-    position = inverse_permutation(topological_order(graph | constraints.before))
-    return LocalPosterior(-_STEP * position.double(), torch.where(graph, 30.0, -30.0).double())
+def _around(graph: Tensor, constraints: Constraints, doubt: Doubt) -> LocalPosterior:  # (n, n)
+    known = constraints.before
+    odds = torch.where(known, _STEP, doubt.direction.clamp(0, _STEP))
+    order = topological_order(graph | known)
+    logits = torch.where(graph | graph.mT, doubt.link, -_SURE).clamp(-_SURE, _SURE)
+    logits = logits.masked_fill(~constraints.allowed, -_SURE)
+    logits = logits.masked_fill(constraints.required, _SURE)
+    return LocalPosterior(fit_order(odds, graph | known, order), logits)

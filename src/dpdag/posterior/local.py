@@ -20,9 +20,10 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.graphs import reachability, topological_order
-from ..search.lazy import LazyResult
+from ..search import SearchResult
+from .doubt import Doubt
 
-__all__ = ["LocalPosterior", "fit_locally"]
+__all__ = ["LocalPosterior", "fit_locally", "fit_order"]
 
 _LARGEST = 30.0  # logits beyond this are certainty in float32 too
 _NEVER = 1e6  # nats beyond any evidence
@@ -52,12 +53,13 @@ class LocalPosterior:
 
 
 def fit_locally(
-    found: LazyResult,
+    found: SearchResult,
     *,
     edge_prior: float = 0.1,
     constraints: Constraints | None = None,
     certainty: float = 12.0,
     odds: Tensor | None = None,  # (n, n)
+    doubt: Doubt | None = None,
 ) -> LocalPosterior:
     r"""The posterior around a graph, from the evidence of its single-edge changes alone.
 
@@ -78,11 +80,12 @@ def fit_locally(
         certainty: Largest log-odds of any precedence.
         odds: Of the directions, where :func:`~dpdag.posterior.reversals.direction_odds` knows them
             better than single reversals tell.
+        doubt: What may be stated at most; a link of either direction is then one statement.
 
     Example:
         >>> chain = torch.tensor([[0, 1], [0, 0]]).bool()
         >>> gain = torch.tensor([[-torch.inf, 40.0], [40.0, -torch.inf]]).double()
-        >>> tie = LazyResult(chain, torch.zeros(2), gain, chain)
+        >>> tie = SearchResult(chain, torch.zeros(2), gain, chain)
         >>> fit_locally(tie).edge_probabilities.round(decimals=2)
         tensor([[0.0000, 0.5000],
                 [0.5000, 0.0000]], dtype=torch.float64)
@@ -94,20 +97,24 @@ def fit_locally(
     # An indirect effect looks like an edge against the order; it is none once edges turn round.
     indirect = reachability(found.adjacency).mT & ~found.adjacency.mT
     logits = torch.where(indirect, logits.clamp(max=prior), logits)
+    if doubt is not None:
+        logits = torch.where(found.adjacency.mT, logits.mT, logits).minimum(doubt.link)
     logits = logits.masked_fill(~limits.allowed, -_NEVER)
     logits = logits.masked_fill(limits.required, _NEVER)
     if odds is None:
         worth = torch.nn.functional.softplus(logits)  # log of the evidence with i → j optional
         odds = worth - worth.mT
     odds = odds.clamp(-certainty, certainty)
+    if doubt is not None:
+        odds = odds.clamp(-doubt.direction.clamp_min(0), doubt.direction.clamp_min(0))
     odds = torch.where(found.adjacency, odds.clamp(min=0), 0.0)
     odds = torch.where(limits.before, certainty, odds)
     order = topological_order(found.adjacency | limits.before)
-    psi = _fit_order(odds, found.adjacency | limits.before, order)
+    psi = fit_order(odds, found.adjacency | limits.before, order)
     return LocalPosterior(psi, logits.clamp(-_LARGEST, _LARGEST))
 
 
-def _fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n), (n, n), (n,)
+def fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n), (n, n), (n,)
     r"""Scores along ``order`` whose differences match ``odds`` on ``pairs``.
 
     .. math:: \max_{\psi} \sum_{ij} \sigma(o_{ij}) \log \sigma(\psi_i - \psi_j)

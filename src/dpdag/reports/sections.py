@@ -54,7 +54,7 @@ def _place(origin: Origin | None) -> str:
 
 
 def _origin(record: RunRecord) -> str:
-    """What was read, left out, encoded and changed before learning."""
+    """What was read, left out and changed before learning."""
     origin = record.origin
     if origin is None:
         return ""
@@ -64,9 +64,6 @@ def _origin(record: RunRecord) -> str:
         size += f", learned from {used[0]:,} × {used[1]}"
     items = [f"{PurePath(origin.source).name}: {size}." if origin.source else f"{size}."]
     items += [f"Left out {name}: {reason}." for name, reason in origin.dropped.items()]
-    for name, new in origin.encoded.items():
-        zeros = f" (all 0: {origin.levels[name][0]})" if name in origin.levels else ""
-        items.append(f"Encoded {name} as {', '.join(new)}{zeros}.")
     items += origin.notes
     if origin.known:
         items.append(f"Compared with what is known: {origin.known}.")
@@ -103,10 +100,12 @@ def _facts(record: RunRecord) -> str:
 def _meaning(record: RunRecord) -> str:
     if record.word == "probability":
         return (
-            "An edge’s <em>probability</em> is the share of the learned posterior in which that "
-            "edge exists and points that way. <em>Expected precision</em> is the mean "
-            "probability of the edges shown: how many of them would be right if the "
-            "probabilities were."
+            "An edge’s <em>probability</em> says that it exists and points that way; "
+            "<em>linked at all</em> that there is an edge one way or the other, so that "
+            "“direction open” beside a high number means: they belong together, but these data do "
+            "not tell which acts on which. Probabilities of DAGPosterior are held back by what was "
+            "right on many kinds of data that no model made. <em>Expected precision</em> is the "
+            "mean probability of the edges shown: the share of them to be expected right."
         )
     return (
         f"{escape(record.learner)} gives <em>scores</em>: they rank edges, a higher score being "

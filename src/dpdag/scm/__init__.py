@@ -1,8 +1,8 @@
 """What a graph with fitted mechanisms can answer: predictions, interventions, counterfactuals."""
 
 from .additive import AdditiveMechanisms, fit_additive
-from .categories import Categories
 from .discrete import DiscreteColumn, DiscreteMechanisms, fit_discrete
+from .divided import DividedMechanisms, fit_by_rows, fit_mixed_by_rows
 from .gp import GPMechanisms, fit_gp
 from .linear import LinearMechanisms, fit_linear
 from .mixed import MixedMechanisms, fit_mixed
@@ -11,9 +11,9 @@ from .observed import Observed
 
 __all__ = [
     "AdditiveMechanisms",
-    "Categories",
     "DiscreteColumn",
     "DiscreteMechanisms",
+    "DividedMechanisms",
     "GPMechanisms",
     "LinearMechanisms",
     "Mechanisms",
@@ -21,8 +21,10 @@ __all__ = [
     "Observed",
     "StructuralModel",
     "fit_additive",
+    "fit_by_rows",
     "fit_discrete",
     "fit_gp",
     "fit_linear",
     "fit_mixed",
+    "fit_mixed_by_rows",
 ]

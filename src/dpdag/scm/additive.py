@@ -52,7 +52,7 @@ def fit_additive(
     precision = evidence.best(torch.arange(n), adjacency.T)
     weight = x.new_zeros(n, n_functions, n)
     for child, index in equal_sets(adjacency.T, numbers=n_functions**2):
-        matrix, right, _ = evidence.moments.normal_equations(child, index)
+        matrix, right = evidence.moments.normal_equations(child, index)
         own = precision[child[:, None], index].flatten(1)
         solved = torch.linalg.solve(matrix + torch.diag_embed(own), right.unsqueeze(-1))
         weight[index, :, child[:, None]] = solved.unflatten(1, (index.shape[1], n_functions))[

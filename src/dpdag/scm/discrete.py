@@ -106,6 +106,10 @@ class DiscreteMechanisms:
         places[[own.column for own in self.columns]] = True
         return places
 
+    def probabilities(self, x: Tensor) -> dict[int, Tensor]:  # (m, n) -> (m, V) each
+        """Of all possible values of every column, the lowest first."""
+        return {own.column: p for own, p in self._laws(x)}
+
     def means(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Expected values, of categories the likeliest; zero for other columns."""
         value = torch.zeros_like(x)
@@ -157,13 +161,21 @@ def fit_discrete(
     x: Tensor,  # (rows, n) standardised
     graph: Tensor,  # (n, n) bool
     types: TypedColumns,
+    was_set: Tensor | None = None,  # (rows, n) bool
 ) -> DiscreteMechanisms:
-    """The likeliest likelihood and smoothness of every discrete column, at its mode."""
+    """The likeliest likelihood and smoothness of every discrete column, at its mode.
+
+    A column is fitted to the rows in which it was not set; what it never was by itself has no
+    probability.
+    """
+    seen = torch.ones_like(x, dtype=torch.bool) if was_set is None else ~was_set
     basis = fit_splines(x, n_functions=_CURVES)
     features, grid = basis(x), smoothness_grid(basis.used, SMOOTHNESS)
     values = types.values(x)
     columns = [
-        _column(k, values[:, k], x[:, k], graph[:, k], types, basis.used, features, grid)
+        _column(
+            k, values[:, k], x[:, k], seen[:, k], graph[:, k], types, basis.used, features, grid
+        )
         for k in types.discrete.nonzero()[:, 0].tolist()
     ]
     ordered = torch.tensor([kind != "category" for kind in types.kinds])
@@ -174,6 +186,7 @@ def _column(
     column: int,
     values: Tensor,  # (rows,)
     x: Tensor,  # (rows,)
+    seen: Tensor,  # (rows,) bool
     parents: Tensor,  # (n,) bool
     types: TypedColumns,
     used: Tensor,  # (n, k) bool
@@ -181,9 +194,9 @@ def _column(
     grid: Tensor,  # (g, n, k)
 ) -> DiscreteColumn:
     mask = used & parents[:, None]  # (n, k)
-    phi, precision = features[:, mask][None], grid[:, mask][None]
+    phi, precision = features[seen][:, mask][None], grid[:, mask][None]
     found: list[tuple[float, DiscreteColumn]] = []
-    for kind, likelihood, support, cell, share, within in _laws_of(column, values, x, types):
+    for kind, likelihood, support, cell, share, within in _laws_of(column, values, x, seen, types):
         mode = laplace_mode(likelihood, torch.zeros(1, dtype=torch.long), phi, precision)
         at = int(mode.value.argmax())
         weight = features.new_zeros(*mask.shape, likelihood.n_functions)
@@ -196,18 +209,19 @@ def _column(
 
 
 def _laws_of(
-    column: int, values: Tensor, x: Tensor, types: TypedColumns
+    column: int, values: Tensor, x: Tensor, seen: Tensor, types: TypedColumns
 ) -> Iterator[tuple[str, Likelihood, Tensor, Tensor, Tensor, float]]:
     """Likelihoods of a column, with possible values, their cells and their shares of these."""
-    kind = types.kinds[column]
+    kind, values = types.kinds[column], values[seen]
     counted = values.round() if kind == "count" else values.unique(return_inverse=True)[1]
     cells = (
         pooled_cells(counted)
         if kind == "category"
         else ordered_cells(counted.long(), bounded=kind != "count")
     )
-    support, which, times = x.unique(return_inverse=True, return_counts=True)
-    cell = cells.code.new_empty(len(support)).scatter_(0, which, cells.code)
+    support, which = x.unique(return_inverse=True)
+    times = which[seen].bincount(minlength=len(support))
+    cell = cells.code.new_zeros(len(support)).scatter_(0, which[seen], cells.code)
     share = times / torch.bincount(cell, weights=times.double())[cell]
     make = Softmax if kind == "category" else Ordered
     name = "softmax" if kind == "category" else "ordered"

@@ -12,7 +12,6 @@ from ..evidence.mixture import MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.splines import SplineBasis
 from .additive import fit_additive
-from .discrete import DiscreteMechanisms, fit_discrete
 from .gp import fit_gp
 from .linear import fit_linear
 from .model import Mechanisms, UncertainMechanisms
@@ -35,7 +34,6 @@ class MixedMechanisms:
         noise: (n,) variance of every node's noise.
         basis: The functions u.
         size_weight: (n, k, n) v: parent, function, child; zero where the size does not vary.
-        discrete: Distributions of the nodes that have probabilities.
     """
 
     parts: tuple[Mechanisms, ...]
@@ -43,14 +41,11 @@ class MixedMechanisms:
     noise: Tensor
     basis: SplineBasis
     size_weight: Tensor
-    discrete: DiscreteMechanisms | None = None
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
         value = torch.zeros_like(x)
         for k, part in enumerate(self.parts):
             value = torch.where(self.kind == k, part(x), value)
-        if self.discrete is not None:
-            value = torch.where(self.discrete.places, self.discrete.means(x), value)
         return value
 
     def scale(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
@@ -67,8 +62,6 @@ class MixedMechanisms:
             if isinstance(part, UncertainMechanisms):
                 constant = (self.kind == k) & ~self.size_weight.any(0).any(0)
                 value = torch.where(constant, part.variance(x), value)
-        if self.discrete is not None:
-            value = torch.where(self.discrete.places, self.discrete.variances(x), value)
         return value
 
 
@@ -94,9 +87,8 @@ def fit_mixed(
     n, functions = len(graph), evidence.functions
     weights = [evidence.weights(v, graph[:, v]) for v in range(n)]
     best = torch.tensor([int(own.functions.argmax()) for own in weights])
-    laws = None
     if types is not None and bool(types.discrete.any()):
-        laws, graph = fit_discrete(x, graph, types), graph & ~types.discrete
+        graph = graph & ~types.discrete  # which have distributions of their own
         category = torch.tensor([kind == "category" for kind in types.kinds])
         if "additive" in functions:  # which is any function of a category
             best[graph[category].any(0)] = functions.index("additive")
@@ -117,6 +109,6 @@ def fit_mixed(
             parents = graph[:, child]
             weight = evidence.size_weights(functions[best[child]], child, parents)
             size_weight[parents, : weight.shape[1], child] = weight
-    model = MixedMechanisms(tuple(parts), kind, x.new_ones(n), basis, size_weight, laws)
+    model = MixedMechanisms(tuple(parts), kind, x.new_ones(n), basis, size_weight)
     scaled = (x - model(x)) / model.scale(x)
     return replace(model, noise=scaled.square().mean(0))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from .categories import Categories
 from .discrete import DiscreteMechanisms
 
 __all__ = ["Mechanisms", "ScaledMechanisms", "StructuralModel", "UncertainMechanisms"]
@@ -53,7 +52,7 @@ class StructuralModel:
         adjacency: (n, n) the DAG.
         mechanisms: :math:`f`, reading only parents under ``adjacency``.
         residuals: (rows, n) noise :math:`\epsilon` seen in the data the mechanisms were fitted to.
-        categories: Columns of which at most one is 1; they are drawn together.
+        discrete: Distributions of nodes that have probabilities, where there are some.
 
     References:
         Pearl, *Causality*, 2009, chapter 7: abduction, action, prediction.
@@ -70,7 +69,7 @@ class StructuralModel:
     adjacency: Tensor
     mechanisms: Mechanisms
     residuals: Tensor
-    categories: Categories = field(default_factory=Categories)
+    discrete: DiscreteMechanisms | None = None
 
     @classmethod
     def of_data(
@@ -78,15 +77,30 @@ class StructuralModel:
         x: Tensor,  # (rows, n)
         adjacency: Tensor,  # (n, n)
         mechanisms: Mechanisms,
-        categories: Categories,
+        discrete: DiscreteMechanisms | None = None,
+        was_set: Tensor | None = None,  # (rows, n) bool
     ) -> Self:
-        """The model whose noise is what the mechanisms leave unexplained of ``x``."""
-        model = cls(adjacency, mechanisms, torch.zeros_like(x), categories)
-        return replace(model, residuals=model.abduct(x))
+        """The model whose noise is what the mechanisms leave unexplained of ``x``.
+
+        Values that were set from outside have none; others stand in for them.
+        """
+        model = cls(adjacency, mechanisms, torch.zeros_like(x), discrete)
+        residuals = model.abduct(x)
+        if was_set is not None:
+            residuals = _filled(residuals, was_set)
+        return replace(model, residuals=residuals)
 
     def predict(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Every node's value from its parents' values in the same row."""
-        return self.mechanisms(x)
+        mean = self.mechanisms(x)
+        return mean if self.discrete is None else self.discrete.means(x).where(self._drawn, mean)
+
+    def likeliest(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+        """The same, but the likeliest value of discrete nodes."""
+        mean = self.mechanisms(x)
+        if self.discrete is None:
+            return mean
+        return self.discrete.quantiles(x, torch.full_like(x, math.nan)).where(self._drawn, mean)
 
     def scale(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """What every node's noise is multiplied by."""
@@ -95,26 +109,21 @@ class StructuralModel:
         return torch.ones_like(x)
 
     @property
-    def discrete(self) -> DiscreteMechanisms | None:
-        """Distributions of discrete nodes, where there are some."""
-        return getattr(self.mechanisms, "discrete", None)
-
-    @property
     def _drawn(self) -> Tensor:  # (n,) bool
-        """Nodes drawn from their distributions; columns of categories are drawn together."""
+        """Nodes drawn from their distributions."""
         if self.discrete is None:
             return torch.zeros(self.adjacency.shape[-1], dtype=torch.bool)
-        places = self.discrete.places
-        places[[k for group in self.categories.groups for k in group]] = False
-        return places
+        return self.discrete.places
 
     def deviation(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Standard deviation of each value given its parents."""
         noise = self.scale(x) * self.residuals.square().mean(0).sqrt()
-        if not isinstance(self.mechanisms, UncertainMechanisms):
+        if isinstance(self.mechanisms, UncertainMechanisms):
+            known = self.mechanisms.variance(x).clamp_min(0).sqrt()
+            noise = torch.where((self.adjacency != 0).any(0), known, noise)
+        if self.discrete is None:
             return noise
-        known = self.mechanisms.variance(x).clamp_min(0).sqrt()
-        return torch.where((self.adjacency != 0).any(0) | self._drawn, known, noise)
+        return self.discrete.variances(x).clamp_min(0).sqrt().where(self._drawn, noise)
 
     def abduct(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """The noise that made each row."""
@@ -145,10 +154,10 @@ class StructuralModel:
         return self.propagate(noise, **_held(noise, do))
 
     def noise(self, count: int, *, generator: torch.Generator) -> Tensor:  # -> (count, n)
-        """Draws from the residuals of every node, independently but within categories."""
+        """Draws from the residuals of every node, each on its own."""
         rows, n = self.residuals.shape
         drawn = torch.randint(rows, (count, n), generator=generator)
-        noise = self.residuals.gather(0, self.categories.share_rows(drawn))
+        noise = self.residuals.gather(0, drawn)
         if self.discrete is None:
             return noise
         uniform = torch.rand(noise.shape, generator=generator, dtype=noise.dtype)
@@ -173,8 +182,16 @@ class StructuralModel:
             if self.discrete is not None:
                 drawn = self.discrete.quantiles(x, noise).where(self._drawn, drawn)
             x = torch.where(fixed, held, drawn)
-            x = torch.where(fixed, held, self.categories.settle(x))
         return x
+
+
+def _filled(residuals: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool
+    """Other residuals of its column in place of each where a value was set."""
+    for column in was_set.any(0).nonzero()[:, 0].tolist():
+        gaps = was_set[:, column]
+        seen, count = residuals[~gaps, column], int(gaps.sum())
+        residuals[gaps, column] = seen[torch.arange(count) * len(seen) // count]
+    return residuals
 
 
 def _held(like: Tensor, do: Mapping[int, float]) -> dict[str, Tensor]:

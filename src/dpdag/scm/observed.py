@@ -13,6 +13,7 @@ __all__ = ["Observed"]
 
 # Of the width of a range; values just beyond it are not far outside.
 CHOSEN = 0.1  # for a value that someone sets
+HEAPED = 0.02  # share of the rows with the smallest value, or the largest, that makes it a bound
 DRAWN = 0.5  # for rows: a few of those drawn from the same distribution lie beyond by chance
 
 
@@ -23,6 +24,8 @@ class Observed:
     Arguments:
         low, high: (n,) the smallest and the largest value.
         whole: (n,) whether all values are whole numbers.
+        bounds: (2, n) the smallest and the largest value where many rows have it, as amounts of
+            zero; infinite elsewhere.
 
     Example:
         >>> seen = Observed.of(np.array([[1.0, 5.0], [3.0, np.nan], [2.0, 9.0]]))
@@ -36,12 +39,21 @@ class Observed:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     whole: NDArray[np.bool_]
+    bounds: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Observed:
-        """What ``values`` (rows, n) show, NaN aside."""
+    def of(
+        cls, values: NDArray[np.float64], was_set: NDArray[np.bool_] | bool = False
+    ) -> Observed:  # (rows, n) both
+        """What ``values`` show, NaN aside; those that were set from outside bound no others."""
         whole = (np.isnan(values) | (values == np.round(values))).all(0)
-        return cls(np.nanmin(values, axis=0), np.nanmax(values, axis=0), whole)
+        low, high = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
+        many = max(5, HEAPED * len(values))
+        least = np.nanmin(np.where(was_set, np.inf, values), axis=0)
+        most = np.nanmax(np.where(was_set, -np.inf, values), axis=0)
+        floor = np.where((~was_set & (values == least)).sum(0) >= many, least, -np.inf)
+        ceiling = np.where((~was_set & (values == most)).sum(0) >= many, most, np.inf)
+        return cls(low, high, whole, np.stack([floor, ceiling]))
 
     def leaps(self, held: Mapping[int, float], names: Sequence[Any]) -> list[str]:
         """A sentence for every column that is held far outside its range."""

@@ -1,6 +1,17 @@
 """Searches over graphs, with any evidence."""
 
 from .bagging import consensus_order, mean_scores, subsamples
-from .greedy import SearchResult, greedy
+from .edge_changes import change_edge
+from .hill_climb import ALL_MOVES, SearchResult, hill_climb
+from .prior import EdgePrior
 
-__all__ = ["SearchResult", "consensus_order", "greedy", "mean_scores", "subsamples"]
+__all__ = [
+    "ALL_MOVES",
+    "EdgePrior",
+    "SearchResult",
+    "change_edge",
+    "consensus_order",
+    "hill_climb",
+    "mean_scores",
+    "subsamples",
+]

@@ -1,9 +1,8 @@
-"""The state of a lazy search: a graph, what is known of its neighbours, and the moves."""
+"""The state of a search: a graph, and what is known of its neighbours."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -11,28 +10,18 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
-from ..ops.graphs import reachability
 from .cuts import Network
 from .prior import EdgePrior
 
-__all__ = ["Climb", "Move"]
+__all__ = ["Climb", "Edge"]
 
-_MARGIN = 5.0  # nats by which an estimate may miss a change that is worth making
+Edge = tuple[int, int]
 _LITTLE = 0.01  # nats that removing any edge costs, so that no more are cut than needed
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
 
-@dataclass(frozen=True)
-class Move:
-    """Edges to remove and to insert together, and what that is worth."""
-
-    gain: float
-    remove: list[tuple[int, int]]
-    insert: list[tuple[int, int]] = field(default_factory=list)
-
-
 class Climb:
-    """A graph, what is known of its neighbours, and the moves between them."""
+    """A graph, what is known of its neighbours, and the way between them."""
 
     def __init__(
         self,
@@ -40,7 +29,7 @@ class Climb:
         limits: Constraints,
         prior: EdgePrior,
         max_parents: int,
-        start: Tensor | None,
+        start: Tensor | None = None,  # (n, n) bool
     ) -> None:
         n = evidence.n_nodes
         self.evidence, self.prior, self.max_parents = evidence, prior, max_parents
@@ -50,6 +39,7 @@ class Climb:
         self.fixed = self.required | self.before  # that no cut may remove
         self._network: Network | None = None  # of what removing edges costs, while that holds
         self._overstated = 0.0
+        self._paths: np.ndarray | None = None
         first = np.zeros((n, n), bool) if start is None else start.numpy().astype(bool)
         self.edges = first & self.allowed | self.required
         self.change = np.full((n, n), -math.inf)  # by toggling i → j, screened or exact
@@ -76,7 +66,28 @@ class Climb:
 
     def reach(self) -> np.ndarray:  # (n, n) bool
         """Where a path leads from i to j, or i must come first anyway."""
-        return reachability(torch.from_numpy(self.edges | self.before)).numpy()
+        if self._paths is None:
+            known = self.edges | self.before
+            self._paths = known.copy()
+            for node, after in reversed(self.causal_order()):
+                if after:
+                    self._paths[node] |= self._paths[after].any(0)
+        return self._paths
+
+    def causal_order(self) -> list[tuple[int, list[int]]]:
+        """Nodes and what comes after each, causes first."""
+        after: list[list[int]] = [[] for _ in self.edges]
+        waiting = [0] * len(after)
+        for i, j in zip(*(part.tolist() for part in np.nonzero(self.edges | self.before))):
+            after[i].append(j)
+            waiting[j] += 1
+        order = [node for node, count in enumerate(waiting) if not count]
+        for node in order:  # which grows
+            for other in after[node]:
+                waiting[other] -= 1
+                if not waiting[other]:
+                    order.append(other)
+        return [(node, after[node]) for node in order]
 
     def _refresh(self, children: list[int]) -> None:
         parents = torch.from_numpy(self.edges.T[children].copy())
@@ -86,7 +97,7 @@ class Climb:
         self.forced[:, children] = self.tabu[:, children] = False
         self.widened[children] = False
 
-    def confirm(self, edges: list[tuple[int, int]], bar: float = -math.inf) -> None:
+    def confirm(self, edges: list[Edge], bar: float = -math.inf) -> None:
         """Replace estimates by full evaluations; ones that stay below ``bar`` only roughly."""
         edges = [edge for edge in edges if not self.exact[edge]]
         if not edges:
@@ -101,76 +112,11 @@ class Climb:
             self.change[edge], self.exact[edge] = gain, True
         self._network = None
 
-    def best_move(self) -> Move | None:
-        """The confirmed move with the largest gain, if any has one."""
-        best = self._best_deletion()
-        reach = self.reach()
-        full = self.edges.sum(0) >= self.max_parents
-        open_ = self.allowed & ~self.edges & ~self.tabu & ~full
-        gain = np.where(open_, self.change - self.penalty, -math.inf)
-        # With a removal that pays at hand, cuts may bring something instead.
-        toll = self._tolls() if best is None else np.zeros_like(self.change)
-        waiting = self.forced & ~self.exact & open_ & ~reach.T
-        gain[waiting] = np.maximum(gain[waiting], 1e-6)
-        while True:
-            i, j = (int(k) for k in np.unravel_index(gain.argmax(), gain.shape))
-            floor = best.gain if best else (0.0 if self.exact[i, j] else -_MARGIN)
-            if gain[i, j] <= max(floor, 0.0 if reach[j, i] else floor):
-                return best
-            if not self.exact[i, j] and reach[j, i] and not self._worth_cutting(i, j, floor):
-                gain[i, j] = -math.inf
-            elif not self.exact[i, j]:
-                batch = self._top_open(gain, floor)
-                self.confirm(batch, self.penalty - _LITTLE)
-                for edge in batch:
-                    gain[edge] = self.change[edge] - self.penalty
-            else:
-                most, gain[i, j] = gain[i, j] - toll[i, j], -math.inf
-                least = best.gain if best else 1e-6
-                if most <= least:
-                    continue
-                move = self._insertion(i, j, acyclic=not reach[j, i], least=least)
-                if move and move.gain > least:
-                    best = move
+    def loss(self, edges: list[Edge]) -> float:
+        """Nats that removing edges costs, one by one."""
+        return -sum(float(self.change[edge]) + self.penalty for edge in edges)
 
-    def _tolls(self) -> np.ndarray:  # (n, n)
-        """The least that letting i → j in can cost, by the edges whose worth is known for sure.
-
-        Every cut holds an edge of the path from j to i whose cheapest edge is dearest, and one of
-        each path by way of a single other node.
-        """
-        known = self.edges & self.exact
-        width = np.where(known, np.maximum(-self.change - self.penalty, 0.0), 0.0)
-        if not self.evidence.screens_exactly:
-            return width.T
-        loss, short = width.copy(), width.copy()
-        for k in range(len(width)):
-            short += np.minimum(loss[:, k, None], loss[k])
-            np.maximum(width, np.minimum(width[:, k, None], width[k]), out=width)
-        return np.maximum(width, short).T
-
-    def _top_open(self, gain: np.ndarray, floor: float) -> list[tuple[int, int]]:
-        ranked = np.argsort(-gain, axis=None)[: self.evidence.lookahead]
-        edges = [(int(k) // len(gain), int(k) % len(gain)) for k in ranked]
-        return [edge for edge in edges if gain[edge] > floor and not self.exact[edge]]
-
-    def _best_deletion(self) -> Move | None:
-        free = self.edges & ~self.required
-        gain = np.where(free, self.change + self.penalty, -math.inf)
-        doubtful = np.argwhere((gain > -_MARGIN) & ~self.exact)
-        self.confirm([(int(i), int(j)) for i, j in doubtful], -self.penalty - _LITTLE)
-        gain = np.where(free & self.exact, self.change + self.penalty, -math.inf)
-        i, j = (int(k) for k in np.unravel_index(gain.argmax(), gain.shape))
-        return Move(gain[i, j], [(i, j)]) if gain[i, j] > 1e-6 else None
-
-    def _worth_cutting(self, i: int, j: int, floor: float) -> bool:
-        cut = self.cut(i, j)
-        if cut is None:
-            return False
-        loss = -sum(self.change[edge] + self.penalty for edge in cut)
-        return 1.5 * (self.change[i, j] - self.penalty) - loss > max(floor, 0.0)
-
-    def cut(self, i: int, j: int, most: float = math.inf) -> list[tuple[int, int]] | None:
+    def cut(self, i: int, j: int, most: float = math.inf) -> list[Edge] | None:
         """The cheapest removals that let i → j in.
 
         None where required relations forbid it, or where it is sure to cost more than ``most``.
@@ -188,7 +134,7 @@ class Climb:
 
     def freeing(
         self, child: int, *, most: float = math.inf
-    ) -> tuple[np.ndarray, dict[int, list[tuple[int, int]]]]:  # (n,)
+    ) -> tuple[np.ndarray, dict[int, list[Edge]]]:  # (n,)
         """What freeing each node from being a descendant costs, and the edges to remove for it.
 
         Infinite where it costs more than ``most``, and for parents and forbidden ones.
@@ -197,7 +143,7 @@ class Climb:
         cuts = {}
         for node in np.flatnonzero(self.reach()[child] & (cost == 0)).tolist():
             cut = self.cut(node, child, most)
-            loss = math.inf if cut is None else -sum(self.change[e] + self.penalty for e in cut)
+            loss = math.inf if cut is None else self.loss(cut)
             cost[node] = max(loss, 0.0) if loss < most else math.inf
             if cut is not None:
                 cuts[node] = cut
@@ -209,60 +155,39 @@ class Climb:
         before, self._tried[move, node] = self._tried.get((move, node)), now
         return now != before
 
-    def _insertion(self, i: int, j: int, *, acyclic: bool, least: float) -> Move | None:
-        gain = self.change[i, j] - self.penalty
-        if acyclic:
-            return Move(gain, [], [(i, j)])
-        while True:
-            cut = self.cut(i, j, gain - least)
-            if cut is None:
-                return None
-            if all(self.exact[edge] for edge in cut):
-                break
-            self.confirm(cut)
-        return Move(gain + sum(self.change[edge] + self.penalty for edge in cut), cut, [(i, j)])
-
-    def apply(self, move: Move) -> bool:
-        """Make the move, or undo it where removals together cost more than one by one."""
+    def apply(self, insert: list[Edge], remove: list[Edge]) -> bool:
+        """Change edges, or undo that where together they cost more than one by one."""
         before, value = self.total, self.value.clone()
-        touched = move.remove + move.insert
-        self._toggle(touched)
+        touched = remove + insert
         children = sorted({j for _, j in touched})
-        parents = torch.from_numpy(self.edges.T[children].copy())
-        self.value[children] = self.evidence.log_evidence(torch.tensor(children), parents)
+        known = self.evidence.screens_exactly and len(children) == len(touched)
+        if known:
+            for edge in touched:
+                self.value[edge[1]] += self.change[edge]
+        self._toggle(touched)
+        if not known:
+            parents = torch.from_numpy(self.edges.T[children].copy())
+            self.value[children] = self.evidence.log_evidence(torch.tensor(children), parents)
         if self.total <= before:
             self._toggle(touched)
             self.value = value
-            if len(move.insert) == 1:
-                self.tabu[move.insert[0]] = True
+            if len(insert) == 1:
+                self.tabu[insert[0]] = True
             return False
         self._refresh(children)
         self.history.append(self.total)
         return True
 
-    def _toggle(self, edges: list[tuple[int, int]]) -> None:
+    def _toggle(self, edges: list[Edge]) -> None:
+        paths = self._paths
         for edge in edges:
             self.edges[edge] ^= True
-        self._network = None
-
-    def widen(self, shortlist: int) -> bool:
-        """Mark each child's most promising insertions for confirmation; whether any is left."""
-        reach = self.reach()
-        open_ = self.allowed & ~self.edges & ~self.exact & ~reach.T & ~self.tabu
-        open_ &= self.edges.sum(0) < self.max_parents
-        sure = ~self.edges.any(0) & self.evidence.screens_roots
-        for child in np.flatnonzero(~self.widened & ~sure):
-            candidates = np.flatnonzero(open_[:, child])
-            rankings = [self.change[:, child]]
-            probe = self.evidence.probe(int(child), self.parents(int(child)))
-            if probe is not None:
-                rankings.append(probe.numpy())
-            for ranking in rankings:
-                top = candidates[np.argsort(-ranking[candidates], kind="stable")[:shortlist]]
-                self.forced[top, child] = True
-        progress = bool((~self.widened).any())
-        self.widened[:] = True
-        return progress
+        self._network = self._paths = None
+        if paths is not None and len(edges) == 1 and self.edges[edges[0]]:
+            source, target = edges[0]
+            above, below = paths[:, source].copy(), paths[target].copy()
+            above[source] = below[target] = True
+            self._paths = paths | above[:, None] & below
 
     def gains(self) -> np.ndarray:  # (n, n)
         """What each edge brings, present or not; doubtful ones are confirmed.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..evidence.screened import ScreenedEvidence
+from ..evidence.base import Evidence
 from ..ops.graphs import is_acyclic
-from .lazy import LazyResult, lazy_search
+from .hill_climb import ALL_MOVES, Move, SearchResult, hill_climb
 from .prior import EdgePrior
 
 __all__ = ["either", "equivalent", "iterated_search", "neighbourhood"]
@@ -65,7 +65,7 @@ def either(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Te
 
 
 def iterated_search(
-    evidence: ScreenedEvidence,
+    evidence: Evidence,
     *,
     prior: EdgePrior | None = None,
     constraints: Constraints | None = None,
@@ -74,8 +74,8 @@ def iterated_search(
     random_state: int = 0,
     start: Tensor | None = None,  # (n, n) bool
     change: Change = equivalent,
-    shortlist: int = 4,
-) -> LazyResult:
+    moves: Sequence[Move] = ALL_MOVES,
+) -> SearchResult:
     """Climb, then repeatedly change the graph at random and climb again, keeping what is better.
 
     Arguments:
@@ -88,10 +88,10 @@ def iterated_search(
         start: Graph to start from.
         change: :func:`equivalent` where directions cannot be told, :func:`neighbourhood` where
             they can, or :func:`either`.
-        shortlist: As for :func:`~dpdag.search.lazy.lazy_search`.
+        moves: Of the climbs.
     """
     limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
-    climb = partial(lazy_search, evidence, prior=prior, constraints=limits, shortlist=shortlist)
+    climb = partial(hill_climb, evidence, prior=prior, constraints=limits, moves=moves)
     generator = torch.Generator().manual_seed(random_state)
     best, left = climb(start=start), patience
     for _ in range(rounds):

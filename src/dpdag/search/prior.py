@@ -23,46 +23,48 @@ class EdgePrior(NamedTuple):
     Arguments:
         pairs: M.
         nodes: n.
-        probability: p, where it is known.
+        price: Nats that every edge costs, where that is known.
 
     Example:
         >>> round(EdgePrior(45, 10).cost(0), 2), round(EdgePrior(45, 10).cost(10), 2)
         (3.99, 1.39)
-        >>> round(EdgePrior(45, 10, 0.1).cost(7), 2)
+        >>> round(EdgePrior(45, 10, price=2.2).cost(7), 2)
         2.2
     """
 
     pairs: int
     nodes: int
-    probability: float | None = None
+    price: float | None = None
 
     @classmethod
     def of(cls, constraints: Constraints, probability: float | None = None) -> EdgePrior:
         """For the pairs of columns that constraints leave."""
         possible = constraints.allowed | constraints.allowed.mT
-        return cls(int(possible.sum()) // 2, len(possible), probability)
+        price = None if probability is None else math.log(1 / probability - 1)
+        return cls(int(possible.sum()) // 2, len(possible), price)
 
     @classmethod
     def priced(cls, nats: float) -> EdgePrior:
         """Every edge at the same price."""
-        return cls(0, 0, 1 / (1 + math.exp(nats)))
+        return cls(0, 0, nats)
 
     def fixed(self) -> EdgePrior:
         """The same with one parent per column expected, whatever the graph."""
-        if self.probability is not None:
+        if self.price is not None:
             return self
-        return self._replace(probability=min(0.5, self.nodes / max(self.pairs, 1)))
+        density = min(0.5, self.nodes / max(self.pairs, 1))
+        return self._replace(price=math.log(1 / density - 1))
 
     def cost(self, edges: int) -> float:
         """Nats that one edge more costs."""
-        if self.probability is not None:
-            return math.log(1 / self.probability - 1)
+        if self.price is not None:
+            return self.price
         absent = max(self.pairs - edges, 1) - 1
         return math.log((absent + self.nodes) / (edges + 1))
 
     def log(self, edges: int) -> float:
         """Log prior of a graph, over that of the empty one."""
-        if self.probability is not None:
+        if self.price is not None:
             return -edges * self.cost(0)
         absent = max(self.pairs - edges, 0) + self.nodes
         empty = math.lgamma(self.pairs + self.nodes)

@@ -11,11 +11,10 @@ from ..distributions.knowledge import Constraints
 from ..evidence.base import CachedEvidence
 from ..evidence.linear import LinearEvidence
 from ..evidence.mixture import MixtureEvidence
-from ..evidence.screened import ExactScreen
 from ..ops.precedence import precedence_mask
-from .greedy import greedy
+from .edge_changes import change_edge
+from .hill_climb import SearchResult, hill_climb
 from .iterated import either, iterated_search
-from .lazy import LazyResult, lazy_search
 from .lingam import lingam_order
 from .prior import EdgePrior
 
@@ -30,7 +29,7 @@ def find_graph(
     prior: EdgePrior,
     constraints: Constraints,
     start: Tensor | None = None,  # (n, n) bool
-) -> LazyResult:
+) -> SearchResult:
     """Climb from a start, or from the best graph of lines and sums of curves.
 
     What several causes do only together is not in such a graph; the climb with processes that
@@ -42,19 +41,19 @@ def find_graph(
         if not evidence.processes:
             return found
         start = found.adjacency
-    return lazy_search(evidence, prior=prior, constraints=constraints, start=start)
+    return hill_climb(evidence, prior=prior, constraints=constraints, start=start)
 
 
 def cheap_graph(
     evidence: MixtureEvidence, *, prior: EdgePrior, constraints: Constraints
-) -> LazyResult:
+) -> SearchResult:
     """The best graph of lines and sums of curves.
 
     Where straight lines hold the evidence of most columns, directions hang together over long
     distances: then climbs also begin with the best linear Gaussian graph and with the graph of
     the order that the shape of the noise gives, and the best of all is left and climbed again.
     """
-    climb = partial(lazy_search, evidence, prior=prior, constraints=constraints)
+    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     best = climb()
     if evidence.n_nodes > _NODES:
         return best
@@ -74,14 +73,15 @@ def cheap_graph(
         change=either,
         patience=10,
         rounds=40,
-        shortlist=0,
+        moves=(change_edge,),
     )
     return max(best, climb(start=again.adjacency), key=lambda one: one.total)
 
 
 def _best_lines(lines: LinearEvidence, prior: EdgePrior, constraints: Constraints) -> Tensor:
-    screened = ExactScreen(CachedEvidence(lines))
-    return iterated_search(screened, prior=prior, constraints=constraints).adjacency
+    cached = CachedEvidence(lines)
+    plain = iterated_search(cached, prior=prior, constraints=constraints, moves=(change_edge,))
+    return plain.adjacency
 
 
 def _lines_along_order(
@@ -89,4 +89,4 @@ def _lines_along_order(
 ) -> Tensor:  # (N, n) -> (n, n)
     order = lingam_order(x, constraints.before)
     along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
-    return greedy(lines, constraints=along, penalty=prior.cost(len(order))).adjacency
+    return hill_climb(lines, prior=prior, constraints=along, moves=(change_edge,)).adjacency

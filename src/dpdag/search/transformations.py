@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ..columns import TRANSFORMS, Transformed, table_of, transform
+from ..columns import TRANSFORMS, Table, Transformed, table_of, transform
 from ..columns.table import tied
 from ..columns.transforms import PARAMETERS
 from ..distributions.knowledge import Constraints
+from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
-from ..ops.rows import spaced
-from .lazy import lazy_search
+from ..ops.rows import row_groups, spaced_rows
+from .hill_climb import hill_climb
 from .prior import EdgePrior
 
 __all__ = ["choose_transforms"]
@@ -24,7 +26,7 @@ _CHEAP = ("linear", "additive")
 _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked
-_MOSTLY = 0.25  # share of the rows with one value above which a column is more of a category
+_MOSTLY = 0.05  # share of the rows with one value above which a density is not its own
 
 
 class _Scored(NamedTuple):
@@ -42,6 +44,7 @@ def choose_transforms(
     functions: Sequence[str],
     any_noise: bool = True,
     fixed: Tensor | None = None,  # (n,) bool
+    was_set: Tensor | None = None,  # (rows, n) bool
 ) -> tuple[str, ...]:
     r"""The transformation of each column under which all of them together are likeliest.
 
@@ -51,12 +54,15 @@ def choose_transforms(
     compared by lines and sums of curves: first one kind for all columns, then single columns, each
     change at the price of its parameters. What wins must hold under processes too, on few rows,
     because causes that act only together look like odd columns to sums.
-    Columns that mostly have one value stay as they are, and those that are ``fixed``.
+    Columns that mostly have one value stay as they are, and those that are ``fixed``. Rows in
+    which a column was set say nothing of its density.
     """
-    rows = spaced(x, _ROWS)
-    free = ~tied(rows, _MOSTLY) if fixed is None else ~tied(rows, _MOSTLY) & ~fixed
+    was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
+    rows = spaced_rows(x, _ROWS)
+    free = ~_mostly_one(x[rows], was_set[rows])
+    free = free if fixed is None else free & ~fixed
     plain = ("identity",) * x.shape[1]
-    judge = _Judge(rows, prior, constraints, any_noise)
+    judge = _Judge(x[rows], was_set[rows], prior, constraints, any_noise)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
     best = max((judge.evaluate(kinds, first.graph) for kinds in alike), key=lambda one: one.total)
@@ -66,7 +72,8 @@ def choose_transforms(
         return plain
     processes = [name for name in functions if name not in _CHEAP]
     if processes and x.shape[1] <= _NODES:
-        few = _Judge(spaced(x, _FEW_ROWS), prior, constraints, any_noise, functions)
+        rows = spaced_rows(x, _FEW_ROWS)
+        few = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, functions)
         graphs = first.graph, best.graph
         after, before = (
             max(few.evaluate(kinds, graph).total for graph in graphs)
@@ -77,36 +84,53 @@ def choose_transforms(
     return best.kinds
 
 
+def _mostly_one(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n,)
+    found = torch.zeros(x.shape[1], dtype=torch.bool)
+    for columns, rows in row_groups(was_set):
+        found[columns] = tied(x[rows][:, columns], _MOSTLY)
+    return found
+
+
 class _Judge:
     """Compares transformations of columns on the same rows."""
 
     def __init__(
         self,
         x: Tensor,  # (rows, n)
+        was_set: Tensor,  # (rows, n) bool
         prior: EdgePrior,
         constraints: Constraints,
         any_noise: bool,
         functions: Sequence[str] = _CHEAP,
     ) -> None:
-        self.x, self.prior, self.constraints = x, prior, constraints
+        self.x, self.was_set = x, was_set
+        self.prior, self.constraints = prior, constraints
         self.any_noise, self.functions = any_noise, functions
         self.price = 0.5 * math.log(len(x))  # of one parameter
 
+    def columns(self, kinds: Sequence[str]) -> Transformed:
+        """Transformed by their kinds."""
+        return transform(self.x, kinds, self.was_set)
+
     def evidence(self, columns: Transformed) -> MixtureEvidence:
-        table = table_of(columns.z)
-        return MixtureEvidence(table, functions=self.functions, any_noise=self.any_noise)
+        return divided_mixture(
+            self.was_set,
+            lambda rows: MixtureEvidence(
+                self._table(columns, rows), functions=self.functions, any_noise=self.any_noise
+            ),
+        )
 
     def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
         """On a graph of its own."""
-        columns = transform(self.x, kinds)
-        found = lazy_search(
+        columns = self.columns(kinds)
+        found = hill_climb(
             self.evidence(columns), prior=self.prior, constraints=self.constraints, start=start
         )
         return self._scored(kinds, columns, found.adjacency, found.log_evidence)
 
     def evaluate(self, kinds: tuple[str, ...], graph: Tensor) -> _Scored:
         """On a given graph."""
-        columns = transform(self.x, kinds)
+        columns = self.columns(kinds)
         values = self.evidence(columns).log_evidence(torch.arange(len(graph)), graph.T.contiguous())
         return self._scored(kinds, columns, graph, values)
 
@@ -128,19 +152,27 @@ class _Judge:
 
     def _own_gains(self, scored: _Scored) -> Tensor:  # (n, kinds)
         """What each transformation of a column brings to its own density given its parents."""
-        graph = scored.graph
-        before = table_of(scored.columns.z)
+        graph, before = scored.graph, scored.columns
         values = []
         for kind in TRANSFORMS:
-            columns = transform(self.x, [kind] * len(graph))
-            table = before._replace(y=table_of(columns.z).y)
-            evidence = MixtureEvidence(table, functions=["additive"], any_noise=self.any_noise)
+            columns = self.columns([kind] * len(graph))
+            evidence = divided_mixture(self.was_set, partial(self._as_effects, columns, before))
             own = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
             values.append(own + columns.log_jacobian)
         paid = torch.tensor([self.price * PARAMETERS[kind] for kind in TRANSFORMS])
         stacked = torch.stack(values, -1) - paid
         now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
         return stacked - stacked.gather(1, now[:, None])
+
+    def _table(self, columns: Transformed, rows: Tensor) -> Table:  # (k,)
+        return table_of(columns.z[rows], self.was_set[rows])
+
+    def _as_effects(
+        self, columns: Transformed, causes: Transformed, rows: Tensor
+    ) -> MixtureEvidence:  # (k,)
+        """Of some columns given others."""
+        table = self._table(causes, rows)._replace(y=self._table(columns, rows).y)
+        return MixtureEvidence(table, functions=["additive"], any_noise=self.any_noise)
 
     def _scored(
         self, kinds: tuple[str, ...], columns: Transformed, graph: Tensor, values: Tensor

@@ -80,19 +80,15 @@ def _f_tests(
     moments: Gram, used: Tensor, child: Tensor, index: Tensor, size: int
 ) -> Tensor:  # (n, k), (b,), (b, p) -> (b, p)
     """p-values of dropping each parent's term of ``size`` functions."""
-    narrow = Gram(
-        moments.features[:, :, :size, :, :size],
-        moments.cross[:, :, :size],
-        moments.total,
-        moments.n_rows,
-    )
-    matrix, right, total = narrow.normal_equations(child, index)
+    narrow = Gram(moments.features[:, :size, :, :size], moments.cross[:, :size], moments.n_rows)
+    matrix, right = narrow.normal_equations(child, index)
     present = used[index, :size]  # (b, p, k)
     # Functions that do not exist get a one on the diagonal; the rest a touch against collinearity.
     ridge = torch.where(present, 1e-9 * moments.n_rows, 1.0).flatten(1)
     inverse = torch.linalg.inv(matrix + torch.diag_embed(ridge))
     coefficient = (inverse @ right.unsqueeze(-1)).squeeze(-1)
-    residual = (total - (coefficient * right).sum(-1)).clamp_min(1e-12 * moments.n_rows)
+    residual = moments.n_rows - (coefficient * right).sum(-1)
+    residual = residual.clamp_min(1e-12 * moments.n_rows)
     blocks = inverse.unflatten(1, present.shape[1:]).unflatten(3, present.shape[1:])
     own = blocks.diagonal(dim1=1, dim2=3).permute(0, 3, 1, 2)  # (b, p, k, k)
     term = coefficient.unflatten(1, present.shape[1:]).unsqueeze(-1)

@@ -70,17 +70,19 @@ class AugmentedLagrangian(Objective):
         """The score's own."""
         return self.score.draw_noise(steps, generators)
 
-    def loss(self, x: Tensor, noise: Any, step: int) -> dict[str, Tensor]:
+    def loss(
+        self, x: Tensor, noise: Any, step: int, weight: Tensor | None = None
+    ) -> dict[str, Tensor]:
         """The Lagrangian and its parts."""
-        score = self.score(x, None if noise is None else noise[step])
+        score = self.value(x, None if noise is None else noise[step], weight)
         h = self.constraint(self.score.adjacency())
         return {"total": self._lagrangian(score, h), "score": score, "h": h}
 
     @torch.no_grad()
-    def validation(self, x: Tensor) -> Tensor:  # (r or 1, n, rows) -> (r,)
+    def validation(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # -> (r,)
         """The Lagrangian on other rows, nothing random."""
         x = x.expand(len(self.penalty), -1, -1)
-        return self._lagrangian(self.score(x, None), self.acyclicity())
+        return self._lagrangian(self.value(x, None, weight), self.acyclicity())
 
     @torch.no_grad()
     def acyclicity(self) -> Tensor:  # (r,)
@@ -103,6 +105,11 @@ class AugmentedLagrangian(Objective):
         hopeless = slow & (self.penalty * self.growth > self.max_penalty)
         self.penalty = torch.where(slow & ~hopeless, self.penalty * self.growth, self.penalty)
         return settled & (~open_ | hopeless)
+
+    def value(self, x: Tensor, noise: Any, weight: Tensor | None = None) -> Tensor:  # -> (r,)
+        """The score itself; one that knows no weights is never given any."""
+        value: Tensor = self.score(x, noise) if weight is None else self.score(x, noise, weight)
+        return value
 
     def _lagrangian(self, score: Tensor, h: Tensor) -> Tensor:
         return score + self.multiplier * h + 0.5 * self.penalty * h.square()

@@ -151,9 +151,11 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
     noise = objective.draw_noise(steps, state.generators)
     values: dict[str, list[Tensor]] = {}
     batches = _take(x, order)
+    weights = [_take(weight, order) for weight in data.train_weight]
     for step in range(steps):
-        batch = batches[..., step * size : (step + 1) * size]
-        terms = objective.loss(batch, noise, step)
+        part = slice(step * size, (step + 1) * size)
+        weight = (one[..., part] for one in weights)
+        terms = objective.loss(batches[..., part], noise, step, *weight)
         state.adam.zero_grad()
         terms["total"].sum().backward()
         state.adam.step()
@@ -168,7 +170,7 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
         state.stop(broken)
     validation = torch.full_like(means["total"], torch.nan)
     if state.epoch % schedule.check_every == 0:
-        validation = objective.validation(data.validation)
+        validation = objective.validation(data.validation, *data.validation_weight)
         state.keep_best(
             validation, early=schedule.patience is not None, improvement=schedule.improvement
         )
@@ -183,7 +185,8 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
 
 def _finish(objective: Objective, data: Data, state: TrainingState, *, early: bool) -> None:
     """Leave each replica's best state in the parameters; without early stopping, the last one."""
-    state.keep_best(objective.validation(data.validation), early=early)
+    loss = objective.validation(data.validation, *data.validation_weight)
+    state.keep_best(loss, early=early)
     if not bool(state.best_loss.isfinite().any()):
         raise FloatingPointError(
             "The loss was never finite; lower 'learning_rate' or check the scale of the data."

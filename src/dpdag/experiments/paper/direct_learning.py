@@ -73,7 +73,7 @@ class DirectLearner(BaseEstimator):
 
     def fit(self, X: Any) -> Self:
         """Learn from the DAG alone; ``X`` is ignored."""
-        fit_together([(self, X)])
+        fit_together([(self, X, None)])
         return self
 
     # What ``fit_together`` asks for ----------------------------------------------------------
@@ -81,9 +81,9 @@ class DirectLearner(BaseEstimator):
     def _companions(self) -> Any:
         return self.permutation, tuple(self.rates), self.steps, self.device
 
-    def _prepare(self, X: Any) -> Job:
+    def _prepare(self, X: Any, interventions: Any = None) -> Job:
         truth = torch.as_tensor(np.asarray(self.adjacency), dtype=torch.float32)
-        return Job(self, truth, Knowledge().resolve(len(truth)))
+        return Job(self, truth, Knowledge().resolve(len(truth)), torch.zeros_like(truth).bool())
 
     def _learn_together(self, jobs: Sequence[Job]) -> list[Tensor]:  # (rates, n, n) each
         truth = torch.stack([job.x for job in jobs]).unsqueeze(1).to(self.device)
@@ -104,10 +104,10 @@ class DirectLearner(BaseEstimator):
             adam.step(scale=1 - step / self.steps)  # so that the noise averages out at the end
         return list(dags().modal_edge_probabilities.detach().cpu())
 
-    def _prune(self, x: Tensor, solution: Tensor, constraints: Any) -> Tensor:
+    def _prune(self, job: Job, solution: Tensor) -> Tensor:
         return solution
 
-    def _finish(self, x: Tensor, solution: Tensor) -> None:
+    def _finish(self, job: Job, solution: Tensor) -> None:
         self.scores_ = solution.numpy()
 
 

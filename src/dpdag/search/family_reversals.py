@@ -7,16 +7,16 @@ import math
 import numpy as np
 import torch
 
-from .climb import Climb, Move
+from .climb import Climb
 
-__all__ = ["take_over"]
+__all__ = ["reverse_families"]
 
 _SHARE = 0.1  # of what parents explain that may count as nothing
 _PROMISE = 0.5  # of what turning children round costs, that they must seem worth one by one
 _ROUGH = 0.3  # the same by an estimate, which then is replaced by the value itself
 
 
-def take_over(climb: Climb) -> bool:
+def reverse_families(climb: Climb) -> bool:
     r"""Let a parent become the child of its whole family; whether that was worth it anywhere.
 
     Of :math:`y = a b` single steps may make :math:`y \to a \leftarrow b`, from which no reversal
@@ -59,7 +59,7 @@ def _exchange(climb: Climb, parent: int, child: int) -> None:
     kept = not any(climb.required[edge] for edge in remove)
     slim = climb.edges[:, parent].sum() + len(insert) <= climb.max_parents
     if possible and kept and slim:
-        climb.apply(Move(0.0, sorted(remove), insert))
+        climb.apply(insert, sorted(remove))
 
 
 def _turn_fork(climb: Climb, node: int) -> None:
@@ -77,9 +77,9 @@ def _turn_fork(climb: Climb, node: int) -> None:
         return
     pair = children[best].tolist()
     remove = sorted({edge for k in pair for edge in cuts.get(k, [])})
-    price = 2 * climb.penalty - sum(climb.change[edge] + climb.penalty for edge in remove)
+    price = 2 * climb.penalty + climb.loss(remove)
     parents = climb.parents(node)
     parents[pair] = True
     target = climb.value[node, None] + price
     if climb.evidence.reach(torch.tensor([node]), parents[None], target) > target:
-        climb.apply(Move(0.0, remove, [(k, node) for k in pair]))
+        climb.apply([(k, node) for k in pair], remove)

@@ -7,15 +7,15 @@ import math
 import numpy as np
 import torch
 
-from .climb import Climb, Move
+from .climb import Climb
 
-__all__ = ["pair_up"]
+__all__ = ["insert_pairs"]
 
 _CLEAR = 40.0  # of a score that by chance is some 30 at most, among a thousand pairs
 _TRIED = 2  # pairs of a child
 
 
-def pair_up(climb: Climb) -> bool:
+def insert_pairs(climb: Climb) -> bool:
     """Give each child the pair of parents that its residuals ask for; whether any was worth it.
 
     One of the two may be a parent already. A child is tried again only when its parents or its
@@ -47,6 +47,6 @@ def pair_up(climb: Climb) -> bool:
         if total[best] > float(climb.value[child]):
             pair = [node for node in clear[best].tolist() if not own[node]]
             remove = sorted({edge for node in pair for edge in cuts.get(node, [])})
-            if climb.apply(Move(0.0, remove, [(node, child) for node in pair])):
+            if climb.apply([(node, child) for node in pair], remove):
                 improved, reach = True, climb.reach()
     return improved

@@ -8,10 +8,10 @@ from dpdag import Knowledge
 from dpdag.columns import standardise
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.ops.graphs import is_acyclic
+from dpdag.search import hill_climb
 from dpdag.search.climb import Climb
-from dpdag.search.lazy import lazy_search
+from dpdag.search.family_reversals import reverse_families
 from dpdag.search.prior import EdgePrior
-from dpdag.search.takeovers import take_over
 
 
 def smooth(x: Tensor) -> MixtureEvidence:  # (rows, n)
@@ -47,9 +47,9 @@ def climb(knowledge: Knowledge, start: Tensor = WRONG, x: Tensor | None = None) 
 def test_a_parent_takes_the_place_of_the_child() -> None:
     state = climb(Knowledge())
     before = state.total
-    assert take_over(state)
+    assert reverse_families(state)
     assert state.total > before
-    while take_over(state):  # the other cause may have been first
+    while reverse_families(state):  # the other cause may have been first
         pass
     assert torch.equal(torch.from_numpy(state.edges), RIGHT)
     assert state.total > before + 200
@@ -57,7 +57,7 @@ def test_a_parent_takes_the_place_of_the_child() -> None:
 
 def test_a_parent_that_leads_to_another_is_cut_off_from_it() -> None:
     state = climb(Knowledge(), start=graph((2, 0), (2, 1), (1, 0)))
-    while take_over(state):
+    while reverse_families(state):
         pass
     assert torch.equal(torch.from_numpy(state.edges), RIGHT)
 
@@ -72,11 +72,11 @@ def test_a_fork_whose_ends_act_together_is_turned(seed: int) -> None:
     fork = graph((2, 0), (2, 1))
     state = climb(Knowledge(), fork, bent(seed))
     before = state.total
-    assert take_over(state)
+    assert reverse_families(state)
     assert torch.equal(torch.from_numpy(state.edges), RIGHT)
     assert state.total > before + 50
     known = climb(Knowledge(required=[(2, 0)]), fork, bent(seed))
-    take_over(known)
+    reverse_families(known)
     assert known.edges[2, 0]
     assert not known.edges[0, 2]
 
@@ -92,7 +92,7 @@ def test_a_fork_whose_ends_act_together_is_turned(seed: int) -> None:
 )
 def test_knowledge_stands(knowledge: Knowledge, kept: list[tuple[int, int]]) -> None:
     state = climb(knowledge)
-    while take_over(state):
+    while reverse_families(state):
         pass
     edges = torch.from_numpy(state.edges)
     limits = knowledge.resolve(3)
@@ -105,6 +105,6 @@ def test_knowledge_stands(knowledge: Knowledge, kept: list[tuple[int, int]]) -> 
 @pytest.mark.parametrize("seed", range(4))
 def test_search_finds_products_from_any_start(seed: int) -> None:
     for start in (None, WRONG, graph((2, 1), (0, 1))):
-        found = lazy_search(smooth(product(seed=seed)), start=start)
+        found = hill_climb(smooth(product(seed=seed)), start=start)
         assert torch.equal(found.adjacency, RIGHT)
         assert bool(is_acyclic(found.adjacency))

@@ -13,9 +13,9 @@ from dpdag.evidence.gp.interactions import interaction_scores, simple_shapes
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic
+from dpdag.search import hill_climb
 from dpdag.search.climb import Climb
-from dpdag.search.lazy import lazy_search
-from dpdag.search.pairs import pair_up
+from dpdag.search.pair_insertions import insert_pairs
 from dpdag.search.prior import EdgePrior
 
 
@@ -71,19 +71,19 @@ def test_what_is_constant_up_to_rounding_has_no_shape(dtype: torch.dtype) -> Non
 def test_pairs_are_added_one_after_the_other() -> None:
     state = climb(Knowledge())
     rounds = 0
-    while pair_up(state):
+    while insert_pairs(state):
         rounds += 1
     parents = state.parents(9).nonzero()[:, 0].tolist()
     assert set(parents) >= {0, 1, 2, 3}
     assert rounds == 2
-    assert not pair_up(state)
+    assert not insert_pairs(state)
 
 
 def test_a_descendant_in_the_pair_is_freed() -> None:
     start = torch.zeros(10, 10, dtype=torch.bool)
     start[9, 0] = True
     state = climb(Knowledge(), start)
-    while pair_up(state):
+    while insert_pairs(state):
         pass
     edges = torch.from_numpy(state.edges)
     assert edges[0, 9]
@@ -102,7 +102,7 @@ def test_a_descendant_in_the_pair_is_freed() -> None:
 )
 def test_knowledge_stands(knowledge: Knowledge) -> None:
     state, limits = climb(knowledge), knowledge.resolve(10)
-    while pair_up(state):
+    while insert_pairs(state):
         pass
     edges = torch.from_numpy(state.edges)
     assert edges[:, 9].nonzero()[:, 0].tolist() == [2, 3]  # the other pair is out of reach
@@ -113,7 +113,7 @@ def test_knowledge_stands(knowledge: Knowledge) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_search_finds_both_products(seed: int) -> None:
-    found = lazy_search(smooth(products(seed=seed)), prior=EdgePrior.priced(PENALTY)).adjacency
+    found = hill_climb(smooth(products(seed=seed)), prior=EdgePrior.priced(PENALTY)).adjacency
     assert found[:, 9].nonzero()[:, 0].tolist() == [0, 1, 2, 3]
     assert int(found.sum()) == 4
 
@@ -121,4 +121,4 @@ def test_the_search_finds_both_products(seed: int) -> None:
 def test_sums_of_functions_have_no_pairs() -> None:
     evidence = ExactScreen(AdditiveEvidence(products()))
     state = Climb(evidence, Knowledge().resolve(10), EdgePrior.priced(PENALTY), 14, None)
-    assert not pair_up(state)
+    assert not insert_pairs(state)

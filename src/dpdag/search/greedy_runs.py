@@ -1,4 +1,4 @@
-"""Runs of additions: many parents together may explain what no single one does."""
+"""Greedy runs of insertions: many parents together may explain what no single one does."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .climb import Climb, Move
+from .climb import Climb, Edge
 
-__all__ = ["explore"]
+__all__ = ["run_greedily"]
 
 _PATIENCE = 8  # additions without a better total that end a run
 _DIP = 12.0  # nats below the best total that end a run
-_SHALLOW = 3  # additions of a run that look at half the shortlist
+_SHALLOW, _NARROW = 3, 2  # first additions of a run, and how many of a ranking they look at
+_WIDE = 4  # the same of further ones
 _CUT = 40.0  # nats that turning round one descendant may cost
 
 
-def explore(climb: Climb, *, shortlist: int) -> bool:
+def run_greedily(climb: Climb) -> bool:
     """Try a run of additions to each weakly explained child; whether any was worth it.
 
     A child is tried again only when its parents or its possible parents have changed.
@@ -32,19 +33,15 @@ def explore(climb: Climb, *, shortlist: int) -> bool:
         cost, cuts = climb.freeing(child, most=_CUT)
         if not climb.is_new("run", child, climb.edges[:, child], cost < math.inf):
             continue
-        move = _run(climb, child, cost, cuts, shortlist=shortlist)
-        improved |= move is not None and climb.apply(move)
+        inserted = _run(climb, child, cost)
+        if inserted:
+            remove = sorted({edge for node, _ in inserted for edge in cuts.get(node, [])})
+            improved |= climb.apply(inserted, remove)
     return improved
 
 
-def _run(
-    climb: Climb,
-    child: int,
-    cost: np.ndarray,  # (n,)
-    cuts: dict[int, list[tuple[int, int]]],
-    *,
-    shortlist: int,
-) -> Move | None:
+def _run(climb: Climb, child: int, cost: np.ndarray) -> list[Edge]:  # (n,)
+    """Insertions that together raise the total most."""
     first = climb.parents(child)
     parents, best = first, None
     best_total = total = float(climb.value[child]) - climb.penalty * int(parents.sum())
@@ -52,7 +49,7 @@ def _run(
     while patience and total > best_total - _DIP and int(parents.sum()) < climb.max_parents:
         # Most runs end soon; those that do not are worth a wider look.
         depth = int((parents & ~first).sum())
-        width = max(1, shortlist // 2) if depth < _SHALLOW else shortlist
+        width = _NARROW if depth < _SHALLOW else _WIDE
         paid = climb.penalty * int(parents.sum()) + float(cost[(parents & ~first).numpy()].sum())
         least = best_total - _DIP + climb.penalty + paid
         added = _best_addition(climb, child, parents, cost=cost, shortlist=width, least=least)
@@ -65,10 +62,8 @@ def _run(
         if total > best_total + 1e-6:
             best, best_total, patience = parents, total, _PATIENCE
     if best is None:
-        return None
-    inserted = (best & ~first).nonzero()[:, 0].tolist()
-    remove = sorted({edge for node in inserted for edge in cuts.get(node, [])})
-    return Move(best_total, remove, [(node, child) for node in inserted])
+        return []
+    return [(node, child) for node in (best & ~first).nonzero()[:, 0].tolist()]
 
 
 def _best_addition(

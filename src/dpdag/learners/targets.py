@@ -1,0 +1,166 @@
+"""Rows under intervention at the public border: what was set in each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ..registry import suggest
+
+__all__ = ["set_by_design", "told_apart", "what_was_set"]
+
+Mask = NDArray[np.bool_]
+
+
+def what_was_set(interventions: Any, names: Sequence[Any], rows: int) -> Mask:  # -> (rows, n)
+    """Where values were set from outside.
+
+    Arguments:
+        interventions: None; a (rows, n) mask; or for every row the name of the column that was
+            set, a list or tuple of several, and None, "" or NaN for nothing.
+        names: Of all columns.
+
+    Example:
+        >>> what_was_set(["PKA", None, ("PKA", "Akt")], ["Akt", "Raf", "PKA"], 3).astype(int)
+        array([[0, 0, 1],
+               [0, 0, 0],
+               [1, 0, 1]])
+        >>> what_was_set(["PKB", ""], ["Akt", "PKA"], 2)
+        Traceback (most recent call last):
+        ValueError: 'interventions' names 'PKB' in row 0, a column that X does not have. Did you
+        mean 'PKA'?
+    """
+    shape = rows, len(names)
+    if interventions is None:
+        return np.zeros(shape, dtype=bool)
+    if isinstance(interventions, pd.DataFrame):
+        return _of_frame(interventions, names, rows)
+    if _is_matrix(interventions):
+        values = np.asarray(interventions)
+        if values.shape != shape:
+            raise ValueError(
+                f"'interventions' must be a {shape} mask, as X is, or name for each row what was "
+                f"set; got shape {values.shape}."
+            )
+        return _booleans(values)
+    return _of_names(interventions, names, rows)
+
+
+def set_by_design(
+    values: NDArray[np.float64],  # (rows, n)
+    was_set: Mask,  # (rows, n)
+    names: Sequence[Any],
+    *,
+    min_rows: int,
+) -> Mask:  # (n,)
+    """Columns of which nothing natural is left to learn from: roots by design, with a warning."""
+    own = [column[~mask] for column, mask in zip(values.T, was_set.T)]
+    few = [len(seen) < min_rows or bool((seen == seen[0]).all()) for seen in own]
+    found = np.array(few) & was_set.any(0)
+    if found.all():
+        raise ValueError(
+            "'interventions' says that all columns were set in all rows, or nearly: there is "
+            "nothing to learn from. A mask must be true where a value was set from outside."
+        )
+    if found.any():
+        columns = [names[k] for k in np.flatnonzero(found).tolist()]
+        warnings.warn(
+            f"Columns {columns} were set in all rows, or but for fewer than {min_rows} rows or a "
+            "single value: nothing can be learned of their causes, so they get none.",
+            UserWarning,
+            stacklevel=6,
+        )
+    return found
+
+
+def told_apart(was_set: Mask) -> Mask:  # (rows, n) -> (n, n)
+    """Pairs of columns of which some row has one set and not the other.
+
+    Example:
+        >>> told_apart(np.array([[True, False, False], [True, True, False]]))[1].tolist()
+        [True, False, True]
+    """
+    values = was_set.astype(np.float64)
+    alone = values.T @ (1 - values)
+    return np.asarray((alone + alone.T) > 0)
+
+
+def _is_matrix(given: Any) -> bool:
+    if isinstance(given, np.ndarray) or hasattr(given, "__array__"):
+        return np.ndim(given) == 2
+    rows = given if isinstance(given, (list, tuple)) else ()
+    return bool(rows) and all(
+        isinstance(row, (list, tuple, np.ndarray))
+        and len(row) > 0
+        and all(isinstance(value, (bool, np.bool_)) for value in row)
+        for row in rows
+    )
+
+
+def _booleans(values: Any) -> Mask:
+    numbers = values.dtype.kind in "biuf"
+    other = values[~np.isin(values, (0, 1))] if numbers else values[:1].ravel()
+    if other.size:
+        raise ValueError(
+            "'interventions' as a mask must hold true and false, true where a value was set; "
+            f"got {other.ravel()[:1].tolist()[0]!r}."
+        )
+    return np.asarray(values != 0)
+
+
+def _of_frame(mask: pd.DataFrame, names: Sequence[Any], rows: int) -> Mask:
+    if len(mask) != rows:
+        raise _wrong_length(len(mask), rows)
+    found = np.zeros((rows, len(names)), dtype=bool)
+    for name in mask.columns:
+        found[:, _place(name, names, "")] |= _booleans(mask[name].to_numpy())
+    return found
+
+
+def _of_names(given: Any, names: Sequence[Any], rows: int) -> Mask:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise ValueError(
+            f"'interventions' must be a ({rows}, {len(names)}) mask, or name for each row what was "
+            f"set; got {given!r}."
+        )
+    entries = list(given)
+    if len(entries) != rows:
+        raise _wrong_length(len(entries), rows)
+    found = np.zeros((rows, len(names)), dtype=bool)
+    known: dict[Any, int] = {}
+    for row, entry in enumerate(entries):
+        for name in _listed(entry, names):
+            if name not in known:
+                known[name] = _place(name, names, f" in row {row}")
+            found[row, known[name]] = True
+    return found
+
+
+def _listed(entry: Any, names: Sequence[Any]) -> list[Any]:
+    """The names in an entry; labels may be tuples themselves."""
+    several = isinstance(entry, (list, tuple, set, frozenset, np.ndarray))
+    if several and not (isinstance(entry, tuple) and entry in names):
+        return [name for part in entry for name in _listed(part, names)]
+    nothing = entry is None or entry == "" or (not several and bool(pd.isna(entry)))
+    return [] if nothing else [entry]
+
+
+def _place(name: Any, names: Sequence[Any], where: str) -> int:
+    own = [k for k, label in enumerate(names) if label == name and not isinstance(name, bool)]
+    if not own:
+        hint = suggest(name, [str(label) for label in names])
+        raise ValueError(
+            f"'interventions' names {name!r}{where}, a column that X does not have.{hint}"
+        )
+    return own[0]
+
+
+def _wrong_length(got: int, rows: int) -> ValueError:
+    return ValueError(
+        f"'interventions' must have one entry for each of the {rows} rows of X; got {got}."
+    )

@@ -1,0 +1,124 @@
+r"""How far nats can be believed where no model holds: learned once on many kinds of data.
+
+Evidence differences grow with the rows whether the model holds or not; where it does not, they
+are wrong about links and directions by tens of nats. So no link and no direction is stated more
+surely than experience allows: the share that was right, on tables of many kinds that obey the model
+or violate it, of links that carry as many nats and of directions with as large a lead, where as
+much is left unexplained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..evidence.misfit import beyond_chance
+from ..evidence.mixture import MixtureEvidence
+from ..ops.graphs import reachability
+from ..search import SearchResult
+
+__all__ = ["DIRECTION", "LINK", "Doubt", "doubts", "logit"]
+
+ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
+
+# Logistic regressions by ``benchmarks/honesty.py --learn``: a constant, then coefficients of
+# nats of the link, and misfit of the table.
+LINK = (-2.47, 1.81, -0.65)
+# nats of the lead over the other direction, misfit of the effect, and misfit of the table.
+DIRECTION = (2.37, 0.81, -0.77, -0.56)
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What speaks for every link and direction, and what may be stated of it at most.
+
+    Attributes:
+        nats: (n, n) that an edge carries, or would, of rows that count.
+        lead: (n, n) nats of every edge of the graph over its reversal.
+        misfit: (n,) nats that columns leave unexplained beyond chance.
+        misfit_of_table: The largest of all tests at once.
+        rows: That were read.
+    """
+
+    nats: Tensor
+    lead: Tensor
+    misfit: Tensor
+    misfit_of_table: Tensor
+    rows: int
+
+    @property
+    def link(self) -> Tensor:  # (n, n), symmetric
+        """The largest log-odds of a link: of the edge that stands, or the better way to link."""
+        nats = torch.where(self.lead.mT != 0, self.nats.mT, self.nats)
+        nats = torch.where(self.stands, nats, torch.maximum(nats, nats.mT))
+        return logit(LINK, self.rows, nats, self.misfit_of_table)
+
+    @property
+    def direction(self) -> Tensor:  # (n, n), symmetric
+        """The largest log-odds that a link points one way; zero where none stands."""
+        odds = logit(DIRECTION, self.rows, self.lead, self.misfit, self.misfit_of_table)
+        odds = odds.where(self.lead != 0, 0.0)
+        return odds + odds.mT
+
+    @property
+    def stands(self) -> Tensor:  # (n, n) bool
+        """Which pairs are linked in the graph."""
+        return (self.lead != 0) | (self.lead.mT != 0)
+
+    def relabelled(self, order: Tensor) -> Doubt:  # (n,)
+        """The same with node ``order[k]`` in place k."""
+        both = self.nats[order][:, order], self.lead[order][:, order]
+        return Doubt(*both, self.misfit[order], self.misfit_of_table, self.rows)
+
+
+def doubts(
+    found: SearchResult,
+    evidence: MixtureEvidence,
+    share: Tensor,  # (n, n)
+) -> Doubt:
+    r"""What experience allows to state of a graph.
+
+    .. math:: \mathrm{logit}\, P(\text{right}) \le \beta_0 + \sum_k \beta_k
+        \log\Bigl(1 + \frac{\text{nats}_k}{1 + N / 1000}\Bigr)
+
+    Arguments:
+        found: A graph with the gain of every edge, present or not.
+        evidence: That it was found with.
+        share: Of the rows that count between two columns.
+    """
+    graph, n = found.adjacency, evidence.n_nodes
+    parents, every = graph.T.contiguous(), torch.arange(n)
+    apart = ~reachability(graph) & ~torch.eye(n, dtype=torch.bool)  # not its effects
+    left = evidence.misfits(every, parents).where(apart, -torch.inf)  # (n, n) by effect
+    of_column = beyond_chance(left.amax(-1), apart.sum(-1))
+    of_table = beyond_chance(left.amax(), apart.sum())
+    nats = found.gain.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) * share
+    return Doubt(nats, _leads(graph, evidence) * share, of_column, of_table, evidence.n_rows)
+
+
+def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -> (n, n)
+    """Nats that every edge has over its reversal."""
+    cause, effect = graph.nonzero(as_tuple=True)
+    if not len(cause):
+        return torch.zeros(graph.shape, dtype=torch.float64)
+    parents = graph.T.contiguous()
+    without, with_it = parents[effect], parents[cause]
+    edges = torch.arange(len(cause))
+    without[edges, cause], with_it[edges, effect] = False, True
+    now = evidence.log_evidence(torch.arange(len(graph)), parents)
+    value = now[effect] + now[cause]
+    value = value - evidence.log_evidence(effect, without) - evidence.log_evidence(cause, with_it)
+    lead = torch.zeros(graph.shape, dtype=torch.float64)
+    lead[cause, effect] = torch.where(value == 0, 1e-9, value)  # zero says that no edge stands
+    return lead
+
+
+def logit(weights: tuple[float, ...], rows: int, *nats: Tensor) -> Tensor:
+    """A logistic regression on coarsened nats."""
+    constant, *others = weights
+    value = torch.tensor(constant, dtype=torch.float64)
+    for weight, one in zip(others, nats):
+        value = value + weight * torch.log1p(one.double().clamp_min(0) / (1 + rows / ENOUGH))
+    return value
