@@ -127,7 +127,6 @@ def main() -> None:
         said = ", ".join(f"{root} {into[root].max():.2f} ({into[root].idxmax()})" for root in roots)
         seconds = time.perf_counter() - start
         print(f"| {name} | {len(table)} × {table.shape[1]} | {said} | {seconds:.0f} |", flush=True)
-        print([f"{a}→{b} {into.loc[a, b]:.2f}" for a, b in model.graph_.edges])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Rewrite the tables of ``accuracy.md`` and of the README from ``benchmarks/accuracy.csv``.
+"""Rewrite the tables of ``accuracy.md`` and of the README from ``results/accuracy.csv``.
 
 python docs/tabulate_accuracy.py
 """
@@ -12,7 +12,7 @@ import pandas as pd
 from dpdag.reports.tables import paper_tables
 
 HERE = Path(__file__).parent
-BENCHMARKS = HERE.parent / "benchmarks"
+RESULTS = HERE.parent / "results"
 README = HERE.parent / "README.md"
 PAPER = ["ER-10-10", "ER-10-40", "SF-10-10", "ER-50-50", "ER-50-200", "SF-50-50", "SF-50-200"]
 PAPER += ["ER-100-100", "ER-100-400", "SynTReN", "Sachs"]
@@ -138,7 +138,7 @@ def replace(page: Path, name: str, table: str) -> None:
 
 
 def main() -> None:
-    cells = pd.read_csv(BENCHMARKS / "accuracy.csv")
+    cells = pd.read_csv(RESULTS / "accuracy.csv")
     replace(HERE / "accuracy.md", "paper", beside_the_paper(cells))
     replace(HERE / "accuracy.md", "other", off_the_class(cells))
     replace(HERE / "accuracy.md", "mechanisms", one_mechanism(cells))

@@ -1,5 +1,6 @@
 """Every Python example of the README and of the documentation runs."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -53,6 +54,19 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
     local = [link for link in links if not link.startswith(("http:", "https:", "mailto:"))]
     assert [link for link in local if not (page.parent / link).exists()] == []
+
+
+def test_tables_of_the_reproduction_are_of_the_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    tabulate = importlib.import_module("tabulate_reproduction")
+    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(tabulate, "PAGE", page)
+    tabulate.main()
+    assert page.read_text(encoding="utf-8") == text
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:

@@ -52,8 +52,8 @@ def test_errors_and_help_are_spelled_out(run):
 def test_a_reader_that_stops_early_is_no_error(own_process, folder):
     rows = "".join(f"{k % 7},{k % 7 + k % 3}\n" for k in range(60))
     (folder / "data.csv").write_text(f"a,b\n{rows}")
-    process = own_process("fit", "data.csv", "--out", "run", *CAM, cwd=folder)
-    process.stdout.close()  # as 'head' does
-    assert process.stderr.read() == ""
-    assert process.wait() == 0
+    with own_process("fit", "data.csv", "--out", "run", *CAM, cwd=folder) as process:
+        process.stdout.close()  # as 'head' does
+        assert process.stderr.read() == ""
+        assert process.wait() == 0
     assert (folder / "run" / "report.html").is_file()

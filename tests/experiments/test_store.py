@@ -1,5 +1,6 @@
 """A store keeps what was finished, whatever happened to who wrote it."""
 
+import gzip
 import json
 import os
 import signal
@@ -27,6 +28,17 @@ def test_the_last_line_of_a_cell_counts(tmp_path: Path) -> None:
     store.append(replace(ONE, error="ValueError: no"))
     store.append(ONE)
     assert store.outcomes()["1"].error == ""
+
+
+def test_packed_lines_are_continued(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.append(replace(ONE, error="ValueError: no"))
+    store.append(replace(ONE, id="2"))
+    store.packed.write_bytes(gzip.compress(store.cells.read_bytes()))
+    store.cells.unlink()
+    assert list(store.outcomes()) == ["1", "2"]
+    store.append(ONE)
+    assert [one.error for one in store.outcomes().values()] == ["", ""]
 
 
 @pytest.mark.parametrize("torn", ['{"id": "2", "cel', '{"id": "2"}', "\x00\x00", "[1", "3"])

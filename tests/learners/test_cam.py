@@ -43,7 +43,7 @@ def test_a_nonlinear_chain_is_found_with_names(settings):
     assert model.adjacency_.dtype.kind == "i"
     scores = [data["score"] for _, _, data in model.graph_.edges(data=True)]
     assert min(scores) > model.edge_scores_[model.adjacency_ == 0].max()
-    assert (model.history_["total"].diff().dropna() > 0).all()
+    assert (model.history_["log_posterior"].diff().dropna() > 0).all()
 
 
 def test_known_order_of_gp_data_is_recovered():

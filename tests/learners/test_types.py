@@ -9,6 +9,8 @@ import pytest
 
 import dpdag
 from dpdag import DAGPosterior, Knowledge, datasets, metrics
+from dpdag.experiments.measures import Fitted
+from dpdag.experiments.own.mixed_columns import interventions, mixed_table
 
 
 def table(rows: int = 600, seed: int = 0) -> pd.DataFrame:
@@ -83,6 +85,24 @@ def test_interventions_change_probabilities_by_as_much_as_in_truth(
     assert drawn["visits"].mean() == pytest.approx(visits, rel=0.1)
 
 
+def test_answers_under_interventions_are_near_the_generators_on_the_true_graph() -> None:
+    """Means in deviations, logarithms of deviations and shares of categories, all types."""
+    data = mixed_table("", 100, rows=1000)
+    n, truth = len(data.names), data.adjacency == 1
+    known = Knowledge(
+        required=np.argwhere(truth).tolist(),
+        forbidden=np.argwhere(~truth & ~np.eye(n, dtype=bool)).tolist(),
+    )
+    types = dict(enumerate(data.types.values()))
+    model = DAGPosterior(
+        mechanism=("linear", "additive"), types=types, knowledge=known, verbose=False
+    ).fit(data.X)
+    off = interventions(Fitted(model, data))
+    assert off["off in means"] < 0.1
+    assert off["off in log deviations"] < 0.1
+    assert off["off in shares"] < 0.06
+
+
 def test_names_of_categories_and_the_order_of_columns_do_not_matter() -> None:
     X = table()
     X["site"] = X["site"].map({0.0: 2.0, 1.0: 0.0, 2.0: 1.0})
@@ -140,6 +160,16 @@ def test_missing_values_are_filled_with_values_of_the_type() -> None:
     filled = model.impute(holes)
     for own, name in zip(model.types_, X):
         np.testing.assert_array_equal(own.settle(filled[name].to_numpy()), filled[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_gaps_turn_no_arrow(seed: int) -> None:
+    X = table(seed=seed)
+    holes = X.mask(np.random.default_rng(seed).random(X.shape) < 0.1)
+    options = {"missing": "impute", "resamples": 0, "random_state": 0, "verbose": False}
+    model = DAGPosterior(types={"site": "category"}, **options).fit(holes)
+    assert set(model.graph_.edges) == EDGES
 
 
 def test_knowledge_holds_on_discrete_columns() -> None:

@@ -215,7 +215,7 @@ def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
 
 @pytest.mark.parametrize("start", ["replica", "restart"])
 def test_every_start_has_a_line_of_its_own(make: Make, start: str) -> None:
-    steps = {"step": [0, 1, 0, 1], "log_evidence": [-3.0, -2.0, -3.5, -1.0]}
+    steps = {"step": [0, 1, 0, 1], "log_posterior": [-3.0, -2.0, -3.5, -1.0]}
     [panel] = payload(replace(make(), history={start: [0, 0, 1, 1], **steps}))["history"]["panels"]
     assert panel["lines"] == [[[0, 1], [-3.0, -2.0]], [[0, 1], [-3.5, -1.0]]]
 

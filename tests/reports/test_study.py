@@ -80,6 +80,8 @@ Two data sets.
 
 Best of 2 scores: VI-DP-DAG 1; CAM 2.
 
+Fits for each data set and method: 1 to 2.
+
 1 cells failed, such as VI-DP-DAG × Sachs[1] × seed 0: ValueError: no idea
 """
 

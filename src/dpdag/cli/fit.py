@@ -232,7 +232,8 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:
     from ..reports import write_report
 
-    edges = model.to_edges().reindex(columns=["source", "target", "score", "probability"])
+    columns = "source", "target", "score", "probability", "reverse_probability", "linked"
+    edges = model.to_edges().reindex(columns=list(columns))
     edges.to_csv(folder / "edges.csv", index=False)
     model.to_graphml(folder / "graph.graphml")
     (folder / "graph.dot").write_text(model.to_dot() + "\n", encoding="utf-8")

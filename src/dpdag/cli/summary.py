@@ -17,6 +17,7 @@ from .table import Table
 __all__ = ["discrete", "facts", "origin", "show"]
 
 SHOWN = 15
+OPEN = 0.9  # of a link's probability, beneath which its direction is open
 
 
 def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
@@ -105,12 +106,30 @@ def _grid(edges: list[dict[str, Any]]) -> Grid:
     grid.add_column("")
     grid.add_column("effect", overflow="fold")
     grid.add_column(word, justify="right")
+    if word == "probability":
+        grid.add_column("linked", justify="right")
     grid.add_column("")
     for edge in edges[:SHOWN]:
-        strength = f"{edge[word]:.3f}" if word == "probability" else f"{edge[word]:.4g}"
+        known = word == "probability"
+        numbers = (
+            [f"{edge[name]:.3f}" for name in (word, "linked")] if known else [f"{edge[word]:.4g}"]
+        )
         ends = [escape(str(edge[end])) for end in ("source", "target")]
-        grid.add_row(ends[0], "→", ends[1], strength, "required" if edge["required"] else "")
+        grid.add_row(ends[0], "→", ends[1], *numbers, _remark(edge))
     return grid
+
+
+def _remark(edge: dict[str, Any]) -> str:
+    """What a reader should know before believing an arrow.
+
+    Example:
+        >>> _remark({"required": False, "probability": 0.6, "linked": 0.99})
+        'direction open'
+    """
+    if edge["required"]:
+        return "required"
+    open_ = edge.get("probability", 1.0) < OPEN * edge.get("linked", 1.0)
+    return "direction open" if open_ else ""
 
 
 def _printer(console: Console) -> Any:

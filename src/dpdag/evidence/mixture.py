@@ -63,6 +63,22 @@ class _Nearest(NamedTuple):
     lift: float
 
 
+class _Gaussian(NamedTuple):
+    """Functions with Gaussian noise.
+
+    Attributes:
+        value: (b, f) log evidence, or about that.
+        whole: (b, f) bool, where a process was followed to the end.
+        final: (b,) bool, whether all that matter were.
+        residual: (b, N) of processes, by place among the functions.
+    """
+
+    value: Tensor
+    whole: Tensor
+    final: Tensor
+    residual: dict[int, Tensor]
+
+
 class MixtureEvidence(ScreenedEvidence):
     r"""Log density of a child given its parents, averaged over families.
 
@@ -286,54 +302,59 @@ class MixtureEvidence(ScreenedEvidence):
     def _given(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
     ) -> tuple[Tensor, Tensor]:
-        f = len(self.functions)
-        final = dear.all(-1)
-        gaussian = torch.full((len(child), f), -math.inf, dtype=torch.float64)
-        whole = torch.ones(len(child), f, dtype=torch.bool)
-        residual: dict[str, Tensor] = {}
-        for k, name in enumerate(self.functions):
-            if name in self.cheap:
-                gaussian[:, k] = self.cheap[name].log_evidence(child, parents)
-        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best on few rows
-        for name, part in self._on_few_rows.items():
-            if name in self.functions:
-                few = torch.maximum(few, part.log_evidence(child, parents))
-        for k, name in enumerate(self.functions):
-            if name in self.processes:
-                rows = dear[:, list(self.processes).index(name)].nonzero()[:, 0]
-                if not len(rows):
-                    continue
-                rival = gaussian[rows].amax(-1) - _DEAR
-                target = torch.maximum(rival, goal[rows])
-                fit = self.processes[name].fit(
-                    child[rows], parents[rows], target, few[rows] - _ROUGH
-                )
-                few[rows] = torch.maximum(few[rows], fit.rough)
-                final[rows] &= fit.final | (fit.value < rival)
-                gaussian[rows, k] = fit.value.where(fit.final | (fit.value > rival), -math.inf)
-                residual[name] = torch.zeros(len(child), self.n_rows, dtype=torch.float64)
-                residual[name][rows] = fit.residual
-                whole[rows, k] = fit.final
-        terms = gaussian.new_full((*gaussian.shape, len(NOISES)), -math.inf)
-        terms[..., 0] = gaussian.where(~whole, -math.inf)
-        matters = whole & (gaussian > gaussian.amax(-1, keepdim=True) - _MARGIN)
+        found = self._with_gaussian_noise(child, parents, goal, dear)
+        value, whole = found.value, found.whole
+        terms = value.new_full((*value.shape, len(NOISES)), -math.inf)
+        terms[..., 0] = value.where(~whole, -math.inf)
+        matters = whole & (value > value.amax(-1, keepdim=True) - _MARGIN)
         row, function = matters.nonzero(as_tuple=True)
+        noise = value.new_zeros(len(row), 1)
         if self.any_noise:
-            left = gaussian.new_empty(len(row), self.n_rows)
-            for k in function.unique().tolist():
-                own, name = function == k, self.functions[k]
-                at = row[own]
-                left[own] = (
-                    residual[name][at]
-                    if name in residual
-                    else self.cheap[name].residuals(child[at], parents[at])
-                )
+            left = self._residuals(found, child[row], parents[row], row, function)
             noise = self._noise_given(parents[row], left)
-        else:
-            noise = gaussian.new_zeros(len(row), 1)
-        known = gaussian[row, function, None] + noise - math.log(f)
+        known = value[row, function, None] + noise - math.log(len(self.functions))
         terms[row, function, : noise.shape[1]] = known
-        return terms, final
+        return terms, found.final
+
+    def _with_gaussian_noise(
+        self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
+    ) -> _Gaussian:
+        """All functions: cheap ones first, then processes that are asked for and may matter."""
+        value = torch.full((len(child), len(self.functions)), -math.inf, dtype=torch.float64)
+        found = _Gaussian(value, torch.ones_like(value).bool(), dear.all(-1), {})
+        for name in self.cheap.keys() & set(self.functions):
+            value[:, self.functions.index(name)] = self.cheap[name].log_evidence(child, parents)
+        few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best on few rows
+        for name in self._on_few_rows.keys() & set(self.functions):
+            few = torch.maximum(few, self._on_few_rows[name].log_evidence(child, parents))
+        for name, wanted in zip(self.processes, dear.T):
+            k, rows = self.functions.index(name), wanted.nonzero()[:, 0]
+            if not len(rows):
+                continue
+            rival = value[rows].amax(-1) - _DEAR
+            target = torch.maximum(rival, goal[rows])
+            fit = self.processes[name].fit(child[rows], parents[rows], target, few[rows] - _ROUGH)
+            few[rows] = torch.maximum(few[rows], fit.rough)
+            found.final[rows] &= fit.final | (fit.value < rival)
+            value[rows, k] = fit.value.where(fit.final | (fit.value > rival), -math.inf)
+            found.whole[rows, k] = fit.final
+            found.residual[k] = value.new_zeros(len(child), self.n_rows)
+            found.residual[k][rows] = fit.residual
+        return found
+
+    def _residuals(
+        self, found: _Gaussian, child: Tensor, parents: Tensor, row: Tensor, function: Tensor
+    ) -> Tensor:  # (m,), (m, n), (m,), (m,) -> (m, N)
+        """Of one function each."""
+        left = found.value.new_empty(len(row), self.n_rows)
+        for k in function.unique().tolist():
+            own = function == k
+            left[own] = (
+                found.residual[k][row[own]]
+                if k in found.residual
+                else self.cheap[self.functions[k]].residuals(child[own], parents[own])
+            )
+        return left
 
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = residual.new_empty(len(residual), len(NOISES))

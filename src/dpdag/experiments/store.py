@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -62,7 +63,8 @@ class Store:
     """The outcomes in a folder, in ``cells.jsonl``, and what they are outcomes of.
 
     A line is appended by one write under a lock, so that several runs may share a folder; what a
-    killed run left of a line is passed over. The last line of a cell counts.
+    killed run left of a line is passed over. The last line of a cell counts. Lines of an earlier
+    run may lie beside them, packed, in ``cells.jsonl.gz``.
 
     Arguments:
         folder: Created with the first outcome.
@@ -78,6 +80,7 @@ class Store:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         self.cells = self.folder / "cells.jsonl"
+        self.packed = self.folder / "cells.jsonl.gz"
         self.layouts = self.folder / "experiments.json"
 
     def append(self, outcome: Outcome) -> None:
@@ -99,7 +102,7 @@ class Store:
         """The last outcome of every cell, by identity."""
         found: dict[str, Outcome] = {}
         known = {one.name for one in fields(Outcome)}
-        for line in self.cells.read_bytes().splitlines() if self.cells.is_file() else []:
+        for line in self._lines():
             try:
                 facts = json.loads(line)
                 one = Outcome(**{name: facts[name] for name in known & facts.keys()})
@@ -107,6 +110,11 @@ class Store:
                 continue
             found[one.id] = one
         return found
+
+    def _lines(self) -> list[bytes]:
+        packed = gzip.decompress(self.packed.read_bytes()) if self.packed.is_file() else b""
+        own = self.cells.read_bytes() if self.cells.is_file() else b""
+        return packed.splitlines() + own.splitlines()
 
     def read_layouts(self) -> dict[str, Any]:
         """What tables and figures to make, by experiment."""

@@ -54,7 +54,8 @@ class Figure:
         x, y: Names of stored values, each a number or a list.
         x_label, y_label: Under the axes.
         panels: A panel for each data set instead of one for all.
-        log: Logarithmic axes.
+        log: Which axes are logarithmic: "", "y" or "xy".
+        top: Where the axis of y ends; lines may leave it. None shows all.
         diagonal: Draw the line x = y.
         pooled: Name of the stored counts by which y and x are averaged; "" where every fit counts
             alike, and their standard error is drawn.
@@ -65,6 +66,7 @@ class Figure:
     x_label: str
     y_label: str
     panels: bool = True
-    log: bool = False
+    log: str = ""
+    top: float | None = None
     diagonal: bool = False
     pooled: str = ""

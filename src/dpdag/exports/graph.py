@@ -15,12 +15,20 @@ __all__ = ["Edge", "LearnedGraph"]
 
 
 class Edge(NamedTuple):
-    """One edge by the names of its ends; ``probability`` is None where only scores are known."""
+    """One edge by the names of its ends; probabilities are None where only scores are known.
+
+    Attributes:
+        probability: That the edge exists and points this way.
+        reverse_probability: That it points the other way.
+        linked: That there is one at all.
+    """
 
     source: Any
     target: Any
     score: float
-    probability: float | None
+    probability: float | None = None
+    reverse_probability: float | None = None
+    linked: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +45,7 @@ class LearnedGraph:
         >>> edge = np.array([[0, 1], [0, 0]])
         >>> graph = LearnedGraph(["a", "b"], edge, 2.5 * edge)
         >>> list(graph.edges())
-        [Edge(source='a', target='b', score=2.5, probability=None)]
+        [Edge(source='a', target='b', score=2.5, ...)]
     """
 
     names: list[Any]
@@ -59,5 +67,10 @@ class LearnedGraph:
         pairs = np.argwhere(wanted)
         certain_first = np.lexsort((-self.scores[wanted], -strengths[wanted].round(3)))
         for i, j in pairs[certain_first].tolist():
-            known = None if self.probabilities is None else float(self.probabilities[i, j])
-            yield Edge(self.names[i], self.names[j], float(self.scores[i, j]), known)
+            edge = Edge(self.names[i], self.names[j], float(self.scores[i, j]))
+            if self.probabilities is not None:
+                there, back = float(self.probabilities[i, j]), float(self.probabilities[j, i])
+                edge = edge._replace(
+                    probability=there, reverse_probability=back, linked=there + back
+                )
+            yield edge

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 
-from .graph import LearnedGraph
+from .graph import Edge, LearnedGraph
 
 __all__ = ["edge_table", "imported", "to_networkx", "to_pgmpy", "write_gml", "write_graphml"]
 
@@ -18,9 +18,9 @@ def to_networkx(graph: LearnedGraph) -> nx.DiGraph[Any]:
     """A ``networkx.DiGraph`` whose edges carry ``score`` and, where known, ``probability``."""
     network: nx.DiGraph[Any] = nx.DiGraph()
     network.add_nodes_from(graph.names)
-    for source, target, score, probability in graph.edges():
-        known = {} if probability is None else {"probability": probability}
-        network.add_edge(source, target, score=score, **known)
+    for edge in graph.edges():
+        known = {} if edge.probability is None else {"probability": edge.probability}
+        network.add_edge(edge.source, edge.target, score=edge.score, **known)
     return network
 
 
@@ -35,10 +35,9 @@ def write_gml(graph: LearnedGraph, path: str | Path) -> None:
 
 
 def edge_table(graph: LearnedGraph, *, learned: bool = True) -> pd.DataFrame:
-    """One row per edge, the most certain first: source, target, score and probability if known."""
-    columns = ["source", "target", "score", "probability"]
-    table = pd.DataFrame(list(graph.edges(learned=learned)), columns=columns)
-    return table if graph.probabilities is not None else table.drop(columns="probability")
+    """One row per edge, the most certain first: an :class:`Edge`, without what is not known."""
+    table = pd.DataFrame(list(graph.edges(learned=learned)), columns=list(Edge._fields))
+    return table if graph.probabilities is not None else table.iloc[:, :3]
 
 
 def to_pgmpy(graph: LearnedGraph) -> Any:

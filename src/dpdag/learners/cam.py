@@ -118,7 +118,7 @@ class CAM(ModelLearner):
             order = consensus_order(scores, share > 0, constraints.before)
             ordered = constraints.allowed & precedence_mask(order)
             found = self._search(x, was_set, replace(constraints, allowed=ordered))
-        history = [{"step": k, "total": total} for k, total in enumerate(found.history)]
+        history = [{"step": k, "log_posterior": total} for k, total in enumerate(found.history)]
         return Solution(scores, found.adjacency, self._functions, order, history)
 
     def _bag(

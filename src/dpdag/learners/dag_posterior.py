@@ -69,8 +69,8 @@ class DAGPosterior(PosteriorLearner):
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
-        missing: "error" refuses NaN; "impute" learns with them: missing values are drawn anew from
-            the learned model between fits, from usual values at first.
+        missing: "error" refuses NaN; "impute" learns with them: missing values are drawn from the
+            learned model between fits, given causes and effects.
         knowledge: A :class:`~dpdag.Knowledge`, honoured in every output.
         pns: Neighbour selection first: "additive", "trees" or an (n, n) mask.
         prune: CAM pruning afterwards, at level 0.001 or the level given.
@@ -125,8 +125,7 @@ class DAGPosterior(PosteriorLearner):
         warn_of_row_numbers(X)
         X = self._coded(X)
         if self.missing == "impute":
-            fit = partial(self._fit, interventions=interventions)
-            fit_with_missing(self, X, fit, interventions)
+            fit_with_missing(self, X, self._fit, interventions)
             return self
         return self._fit(X, interventions)
 
@@ -152,7 +151,6 @@ class DAGPosterior(PosteriorLearner):
             self.time_budget,
             resolve_device(self.device),
             functions=self._functions(),
-            any_noise=self.missing != "impute",  # values drawn blur the shape of noise
             edge_prior=self.edge_prior,
             resamples=self.resamples,
             random_state=self.random_state,
@@ -179,10 +177,10 @@ class DAGPosterior(PosteriorLearner):
                 spinner.say(expected)
             found, evidence = solve(x, was_set, constraints, plan, spinner)
         best = found[0].graph
-        self.posterior_ = mixture(found, constraints)
+        self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         graph = likely_links(best.adjacency, self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, graph, names, self._kinds, types)
+        self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
         del self._kinds
         history = [
             {"resample": k, "step": step, "log_evidence": value}

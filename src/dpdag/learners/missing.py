@@ -6,29 +6,40 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from ..columns import ColumnType
 from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
-from .validation import like_input, refuse_empty, validated
+from .validation import refuse_empty, validated
 
 __all__ = ["fit_with_missing"]
 
 _ROUNDS = 2  # of drawing missing values
+_CANDIDATES = 20  # draws from causes alone
+_ENOUGH = 20  # rows without gaps per column
 
 
 def fit_with_missing(
-    learner: DAGLearner, X: Any, fit: Callable[[Any], Any], interventions: Any = None
+    learner: DAGLearner, X: Any, fit: Callable[[Any, Any], Any], interventions: Any = None
 ) -> None:
-    """Alternate between learning from filled data and drawing missing values from what was learned.
+    r"""Alternate between learning from filled data and drawing values from what was learned.
 
-    A missing value is drawn from its learned parents and the noise of its column, so that filling
-    in adds no certainty that the data do not have; the first time it is the column's usual value.
+    Missing values z of a row are drawn given all that is known of it, its effects as well as its
+    causes, so that filling in adds no certainty and takes none away:
+
+    .. math:: p(z \mid x) \propto \prod_v p(x_v \mid x_{\mathrm{pa}(v)}), \qquad
+        v \text{ of known and missing columns}
+
+    by several draws from causes alone, of which one is kept by the probability of what is known.
+    The first fit is to rows without gaps where there are enough, else to usual values.
 
     Arguments:
-        fit: Fits the learner to data without missing values.
+        fit: Fits the learner to data without missing values and what was set in them.
         interventions: As in ``fit``; a value that was set cannot be missing.
     """
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
@@ -36,17 +47,18 @@ def fit_with_missing(
     names, was_set = learner._names(values.shape[1]), learner._was_set(values, interventions)
     refuse_empty(missing, names)
     _refuse_unknown_settings(missing & was_set, names)
-    kinds = learner.types_ or [ColumnType("continuous")] * values.shape[1]
-    usual = [_usual(column[~np.isnan(column)], own) for column, own in zip(values.T, kinds)]
-    filled = np.where(missing, usual, values)
+    every = np.ones(len(values), dtype=bool)
+    filled, rows = values, ~missing.any(1)
+    if not _enough(values[rows], was_set[rows]) or not _same_values(values[rows], values, learner):
+        kinds = learner.types_ or [ColumnType("continuous")] * values.shape[1]
+        usual = [_usual(column[~np.isnan(column)], own) for column, own in zip(values.T, kinds)]
+        filled, rows = np.where(missing, usual, values), every
     for draw in range(_ROUNDS if missing.any() else 0):
-        fit(like_input(filled, X, X))
-        x = learner._model_units(values)
+        fit(_table(filled[rows], X), was_set[rows])
         generator = torch_generator(learner.random_state, "missing", draw)
-        noise = learner.model_.noise(len(x), generator=generator)
-        drawn = learner.model_.propagate(noise, fixed=torch.from_numpy(~missing), values=x)
-        filled = np.where(missing, learner._settled(drawn), values)
-    fit(like_input(filled, X, X))
+        drawn = _drawn(learner, values, was_set, generator)
+        filled, rows = np.where(missing, learner._settled(drawn), values), every
+    fit(_table(filled, X), was_set)
     learner.observed_ = Observed.of(values, was_set)
 
 
@@ -58,6 +70,41 @@ def _refuse_unknown_settings(unknown: np.ndarray, names: list[Any]) -> None:  # 
             f"X misses values in columns {columns} in rows where 'interventions' says they were "
             "set; give the values that were set, or drop these rows."
         )
+
+
+def _drawn(
+    learner: Any, values: Array, was_set: NDArray[np.bool_], generator: torch.Generator
+) -> Tensor:  # (m, n), (m, n) -> (m, n)
+    """Rows with missing values drawn given the others; what was set says nothing of its causes."""
+    model, x = learner.model_, learner._model_units(values)
+    known = ~x.isnan()
+    judged = known & ~torch.from_numpy(was_set)
+    rows, weights = [], []
+    for _ in range(_CANDIDATES):
+        noise = model.noise(len(x), generator=generator)
+        rows.append(model.propagate(noise, fixed=known, values=x))
+        weights.append(model.log_likelihood(rows[-1]).where(judged, 0.0).sum(-1))
+    chance = torch.stack(weights, -1).softmax(-1)
+    kept = torch.multinomial(chance, 1, generator=generator)  # (m, 1)
+    return torch.stack(rows, 1)[torch.arange(len(x)), kept[:, 0]]
+
+
+def _table(values: Array, X: Any) -> Any:
+    """Numbers under the names of ``X``, if it has some."""
+    return pd.DataFrame(values, columns=X.columns) if isinstance(X, pd.DataFrame) else values
+
+
+def _enough(complete: Array, was_set: NDArray[np.bool_]) -> bool:  # (m, n), (m, n)
+    """Whether rows without gaps are many, those in which a column was not set too."""
+    rows, n = complete.shape
+    return rows >= _ENOUGH * n and bool(((~was_set).sum(0) >= _ENOUGH).all())
+
+
+def _same_values(complete: Array, values: Array, learner: DAGLearner) -> bool:
+    """Whether all levels of discrete columns are among the rows without gaps."""
+    kinds = learner.types_ or ()
+    seen = [(complete[:, k], values[:, k]) for k, own in enumerate(kinds) if own.levels]
+    return all(set(all_[~np.isnan(all_)]) == set(some) for some, all_ in seen)
 
 
 def _usual(known: Array, own: ColumnType) -> float:

@@ -26,7 +26,7 @@ from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
 from ..ops.rows import evenly_ordered, varied_rows
-from ..posterior import LocalPosterior, direction_odds, doubts, fit_locally, likely_graphs
+from ..posterior import Doubt, LocalPosterior, direction_odds, doubts, fit_locally, likely_graphs
 from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
@@ -119,11 +119,14 @@ class Found(NamedTuple):
     graph: SearchResult
     posteriors: Sequence[LocalPosterior]
     weights: Tensor  # (k,)
+    doubt: Doubt
 
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""
         posteriors = [one.relabelled(order) for one in self.posteriors]
-        return Found(self.graph.relabelled(order), posteriors, self.weights)
+        return Found(
+            self.graph.relabelled(order), posteriors, self.weights, self.doubt.relabelled(order)
+        )
 
 
 def choose_columns(
@@ -223,11 +226,11 @@ def _with_posterior(
         if other.total > graph.total + _EQUAL:
             graph = other
         doubt = doubts(graph, evidence, share)
-        return Found(graph, likely.posteriors(constraints, doubt), likely.weights)
+        return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
     odds = direction_odds(graph, evidence, constraints=constraints)
     doubt = doubts(graph, evidence, share)
     local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
-    return Found(graph, [local], torch.ones(1))
+    return Found(graph, [local], torch.ones(1), doubt)
 
 
 def forecast(columns: int, rows: int, plan: Plan) -> str | None:
@@ -271,6 +274,7 @@ def records(
     names: Sequence[Any],
     kinds: Sequence[str],
     types: Sequence[ColumnType],
+    doubt: Doubt,
 ) -> list[dict[str, Any]]:
     """Which nats, rows and families decided, one record per column."""
     found = []
@@ -287,6 +291,7 @@ def records(
                 "noise": {} if own_type.discrete else dict(zip(NOISES, own.noise.tolist())),
                 "log_evidence": own.log_evidence,
                 "nats_over_root": own.over_root,
+                "misfit": float(doubt.misfit[v]),
                 "rows": own.rows,
             }
         )

@@ -23,6 +23,7 @@ from ..distributions.edges import EdgeDistribution
 from ..evidence.splines import SplineBasis
 from ..mechanisms import FrozenMLP
 from ..ops.labels import label_array
+from ..posterior import Doubt
 from ..scm import (
     AdditiveMechanisms,
     DiscreteColumn,
@@ -50,6 +51,7 @@ RECORDS: dict[str, type[Any]] = {
         DiscreteColumn,
         DiscreteMechanisms,
         DividedMechanisms,
+        Doubt,
         Knowledge,
         LinearMechanisms,
         MixedMechanisms,

@@ -19,32 +19,58 @@ from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
 from ..search import SearchResult
 
-__all__ = ["Doubt", "doubts"]
+__all__ = ["DIRECTION", "LINK", "Doubt", "doubts", "logit"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
 # Logistic regressions by ``benchmarks/honesty.py --learn``: a constant, then coefficients of
 # nats of the link, and misfit of the table.
-LINK = (-2.65, 1.79, -0.59)
+LINK = (-2.47, 1.81, -0.65)
 # nats of the lead over the other direction, misfit of the effect, and misfit of the table.
-DIRECTION = (2.64, 0.78, -0.86, -0.55)
+DIRECTION = (2.37, 0.81, -0.77, -0.56)
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """The largest log-odds that may be stated.
+    """What speaks for every link and direction, and what may be stated of it at most.
 
     Attributes:
-        link: (n, n), symmetric, that two columns are linked.
-        direction: (n, n), symmetric, that a link points one way.
+        nats: (n, n) that an edge carries, or would, of rows that count.
+        lead: (n, n) nats of every edge of the graph over its reversal.
+        misfit: (n,) nats that columns leave unexplained beyond chance.
+        misfit_of_table: The largest of all tests at once.
+        rows: That were read.
     """
 
-    link: Tensor
-    direction: Tensor
+    nats: Tensor
+    lead: Tensor
+    misfit: Tensor
+    misfit_of_table: Tensor
+    rows: int
+
+    @property
+    def link(self) -> Tensor:  # (n, n), symmetric
+        """The largest log-odds of a link: of the edge that stands, or the better way to link."""
+        nats = torch.where(self.lead.mT != 0, self.nats.mT, self.nats)
+        nats = torch.where(self.stands, nats, torch.maximum(nats, nats.mT))
+        return logit(LINK, self.rows, nats, self.misfit_of_table)
+
+    @property
+    def direction(self) -> Tensor:  # (n, n), symmetric
+        """The largest log-odds that a link points one way; zero where none stands."""
+        odds = logit(DIRECTION, self.rows, self.lead, self.misfit, self.misfit_of_table)
+        odds = odds.where(self.lead != 0, 0.0)
+        return odds + odds.mT
+
+    @property
+    def stands(self) -> Tensor:  # (n, n) bool
+        """Which pairs are linked in the graph."""
+        return (self.lead != 0) | (self.lead.mT != 0)
 
     def relabelled(self, order: Tensor) -> Doubt:  # (n,)
         """The same with node ``order[k]`` in place k."""
-        return Doubt(self.link[order][:, order], self.direction[order][:, order])
+        both = self.nats[order][:, order], self.lead[order][:, order]
+        return Doubt(*both, self.misfit[order], self.misfit_of_table, self.rows)
 
 
 def doubts(
@@ -68,13 +94,8 @@ def doubts(
     left = evidence.misfits(every, parents).where(apart, -torch.inf)  # (n, n) by effect
     of_column = beyond_chance(left.amax(-1), apart.sum(-1))
     of_table = beyond_chance(left.amax(), apart.sum())
-    link = _logit(LINK, evidence.n_rows, found.gain.nan_to_num(nan=0.0) * share, of_table)
-    lead = _leads(graph, evidence) * share
-    direction = _logit(DIRECTION, evidence.n_rows, lead, of_column, of_table)
-    # A pair is one statement: of what stands in the graph, or of the better way to link it.
-    link = torch.where(graph, link, torch.where(graph.mT, link.mT, torch.maximum(link, link.mT)))
-    direction = torch.where(graph, direction, torch.where(graph.mT, direction.mT, 0.0))
-    return Doubt(link, direction)
+    nats = found.gain.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) * share
+    return Doubt(nats, _leads(graph, evidence) * share, of_column, of_table, evidence.n_rows)
 
 
 def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -> (n, n)
@@ -90,11 +111,12 @@ def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -
     value = now[effect] + now[cause]
     value = value - evidence.log_evidence(effect, without) - evidence.log_evidence(cause, with_it)
     lead = torch.zeros(graph.shape, dtype=torch.float64)
-    lead[cause, effect] = value
+    lead[cause, effect] = torch.where(value == 0, 1e-9, value)  # zero says that no edge stands
     return lead
 
 
-def _logit(weights: tuple[float, ...], rows: int, *nats: Tensor) -> Tensor:
+def logit(weights: tuple[float, ...], rows: int, *nats: Tensor) -> Tensor:
+    """A logistic regression on coarsened nats."""
     constant, *others = weights
     value = torch.tensor(constant, dtype=torch.float64)
     for weight, one in zip(others, nats):

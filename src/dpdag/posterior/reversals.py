@@ -56,7 +56,7 @@ def direction_odds(
         cost, _, turned, changed, gain = heapq.heappop(waiting)
         expanded += 1
         graph = _turn(start, turned)
-        gain = _updated(gain, graph, changed, evidence)
+        gain = _updated(gain, graph, changed, evidence, certainty - cost)
         for i, j in _reversible(graph, limits):
             value = gain[j, i] - gain[i, j] - cost
             further = turned ^ {(i, j) if start[i, j] else (j, i)}
@@ -95,16 +95,26 @@ def _updated(
     graph: np.ndarray,  # (n, n) bool
     changed: tuple[int, ...],
     evidence: ScreenedEvidence,
+    most: float,
 ) -> np.ndarray:  # (n, n)
-    """Gains after the parents of some nodes have changed, for their neighbours alone."""
+    """Gains after the parents of some nodes have changed, for their neighbours alone.
+
+    Only rough where turning the edge would lose more than ``most`` nats anyway.
+    """
+    if not changed:
+        return gain
+    child = torch.tensor(changed)
+    base = evidence.log_evidence(child, torch.from_numpy(graph.T[list(changed)].copy()))
+    edges = [(i, k) for k, j in enumerate(changed) for i in np.flatnonzero(graph[:, j] | graph[j])]
+    source, place = (torch.tensor(part) for part in zip(*edges))
+    at, own = source.numpy(), child[place].numpy()
+    sets = torch.from_numpy(graph.T[own].copy())
+    sets[torch.arange(len(edges)), source] ^= True
+    # What the edge brings the other way is known, unless that end has changed too.
+    known = np.where(np.isin(at, changed), np.nan, gain[own, at])
+    least = np.where(graph[at, own], -known, known) - most
+    target = base[place] + torch.from_numpy(np.nan_to_num(least, nan=-math.inf))
+    change = (evidence.reach(child[place], sets, target) - base[place]).numpy()
     fresh = gain.copy()
-    for child in changed:
-        near = np.flatnonzero(graph[:, child] | graph[child])
-        parents = torch.from_numpy(graph[:, child].copy())
-        sets = parents.repeat(len(near) + 1, 1)
-        sets[torch.arange(len(near)), torch.from_numpy(near)] ^= True
-        anything = torch.full((len(sets),), -math.inf, dtype=torch.float64)
-        values = evidence.reach(torch.full((len(sets),), child), sets, anything)
-        change = (values[:-1] - values[-1]).numpy()
-        fresh[near, child] = np.where(graph[near, child], -change, change)
+    fresh[at, own] = np.where(graph[at, own], -change, change)
     return fresh

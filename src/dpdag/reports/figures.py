@@ -25,6 +25,7 @@ def draw_figure(
     layout: Layout, figure: Figure, outcomes: Sequence[Outcome], stem: Path
 ) -> list[Path]:
     """Write a figure as PNG and SVG; nothing where no outcome has its values."""
+    from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
     used = [one for one in outcomes if figure.x in one.values and figure.y in one.values]
@@ -43,18 +44,29 @@ def draw_figure(
         axes.set_title(panel)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
-    grid.flat[0].legend(fontsize=7, frameon=False)
+    lines = {line.get_label(): line for axes in grid.flat for line in axes.get_lines()}
+    known = [name for name in layout.methods if name in lines]
+    canvas.legend(
+        [lines[name] for name in known],
+        known,
+        loc="outside upper center",
+        ncols=min(len(known), 2 * across),
+        frameon=False,
+    )
     canvas.supxlabel(figure.x_label, fontsize=9)
     canvas.supylabel(figure.y_label, fontsize=9)
     stem.parent.mkdir(parents=True, exist_ok=True)
     files = [stem.with_suffix(kind) for kind in (".png", ".svg")]
     canvas.savefig(files[0], dpi=150)
-    canvas.savefig(files[1], metadata={"Date": None})
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": layout.name}):
+        canvas.savefig(files[1], metadata={"Date": None})
     return files
 
 
 def _panel(axes: Axes, layout: Layout, figure: Figure, outcomes: Sequence[Outcome]) -> None:
     """A line with its error for every method."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     if figure.diagonal:
         axes.axline((0, 0), slope=1, color="0.8", zorder=0)
     for k, method in enumerate(layout.methods):
@@ -64,9 +76,16 @@ def _panel(axes: Axes, layout: Layout, figure: Figure, outcomes: Sequence[Outcom
         x, mean, error = _pooled(figure, own) if figure.pooled else _averaged(figure, own)
         color = f"C{k}"
         axes.plot(x, mean, "o-", ms=2.5, lw=1.2, color=color, label=method)
-        axes.fill_between(x, mean - error, mean + error, color=color, alpha=0.2, lw=0)
-    if figure.log:
-        axes.set(xscale="log", yscale="log")
+        inside = mean + error <= (np.inf if figure.top is None else figure.top)
+        axes.fill_between(x, mean - error, mean + error, where=inside, color=color, alpha=0.2, lw=0)
+    for name in figure.log:
+        axis = axes.xaxis if name == "x" else axes.yaxis
+        axes.set(**{f"{name}scale": "log"})
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter(NullFormatter())
+    if figure.top is not None:
+        axes.set_ylim(0, figure.top)
     axes.grid(alpha=0.3)
 
 

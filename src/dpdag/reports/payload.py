@@ -26,8 +26,7 @@ PANELS = {
     "reconstruction": "Reconstruction loss",
     "kl": "Divergence from the prior",
     "edges": "Number of edges",
-    "log_evidence": "Log evidence",
-    "gain": "Gain of each step",
+    "log_posterior": "Log posterior of the graph",
 }
 
 

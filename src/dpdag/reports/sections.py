@@ -100,10 +100,12 @@ def _facts(record: RunRecord) -> str:
 def _meaning(record: RunRecord) -> str:
     if record.word == "probability":
         return (
-            "An edge’s <em>probability</em> is the share of the learned posterior in which that "
-            "edge exists and points that way. <em>Expected precision</em> is the mean "
-            "probability of the edges shown: how many of them would be right if the "
-            "probabilities were."
+            "An edge’s <em>probability</em> says that it exists and points that way; "
+            "<em>linked at all</em> that there is an edge one way or the other, so that "
+            "“direction open” beside a high number means: they belong together, but these data do "
+            "not tell which acts on which. Probabilities of DAGPosterior are held back by what was "
+            "right on many kinds of data that no model made. <em>Expected precision</em> is the "
+            "mean probability of the edges shown: the share of them to be expected right."
         )
     return (
         f"{escape(record.learner)} gives <em>scores</em>: they rank edges, a higher score being "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Callable, Sequence
 from html import escape
 from importlib.util import find_spec
@@ -87,6 +88,10 @@ def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Se
         counts, scores = best_counts(own, view)
         if said := "; ".join(f"{method} {count}" for method, count in counts.items() if count):
             notes.append(f"Best of {scores} scores: {said}.")
+    sets = Counter((one.dataset, one.method) for one in outcomes if not one.error).values()
+    if sets:
+        span = f"{min(sets)} to {max(sets)}" if min(sets) < max(sets) else f"{max(sets)}"
+        notes.append(f"Fits for each data set and method: {span}.")
     failed = [one for one in outcomes if one.error]
     if failed:
         notes.append(f"{len(failed)} cells failed, such as {failed[0].cell}: {failed[0].error}")
@@ -117,7 +122,8 @@ def _html(found: Sequence[Section]) -> str:
         for file in section.figures:
             if file.suffix == ".svg":
                 data = base64.b64encode(file.read_bytes()).decode()
-                parts.append(f'<img alt="" src="data:image/svg+xml;base64,{data}">')
+                alt = escape(section.layout.summary)
+                parts.append(f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">')
     body = "\n".join(parts)
     head = f'<meta charset="utf-8"><title>Results</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{body}</body></html>\n'

@@ -118,8 +118,6 @@ def _tolls(climb: Climb) -> np.ndarray:  # (n, n)
     """
     known = climb.edges & climb.exact
     loss = np.where(known, np.maximum(-climb.change - climb.penalty, 0.0), 0.0)
-    if not climb.evidence.screens_exactly:
-        return loss.T.copy()
     width, short = loss.copy(), loss.copy()
     for node, after in reversed(climb.causal_order()):
         if after:

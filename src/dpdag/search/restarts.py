@@ -80,7 +80,8 @@ def cheap_graph(
 
 def _best_lines(lines: LinearEvidence, prior: EdgePrior, constraints: Constraints) -> Tensor:
     cached = CachedEvidence(lines)
-    return iterated_search(cached, prior=prior, constraints=constraints).adjacency
+    plain = iterated_search(cached, prior=prior, constraints=constraints, moves=(change_edge,))
+    return plain.adjacency
 
 
 def _lines_along_order(

@@ -70,7 +70,8 @@ def interventions(fitted: Fitted) -> Values:
                 scale = columns[0].std()
                 if abs(columns[1].mean() - columns[0].mean()) > scale / 5:
                     means.append(abs(columns[2].mean() - columns[1].mean()) / scale)
-                    spreads.append(abs(np.log(columns[2].std() / columns[1].std())))
+                    told, said = (max(column.std(), scale / 100) for column in columns[1:])
+                    spreads.append(abs(np.log(said / told)))
     found = {"off in means": means, "off in log deviations": spreads, "off in shares": shares}
     return {name: float(np.mean(values)) for name, values in found.items() if values}
 

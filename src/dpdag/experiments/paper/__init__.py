@@ -1,25 +1,5 @@
 """The tables and figures of the paper, an experiment each."""
 
-from . import (
-    direct_learning,
-    mechanisms,
-    perturbations,
-    processing_time,
-    sampling_time,
-    structure,
-    structure_processed,
-    thresholds,
-    training_time,
-)
+from . import direct_learning, learning, processing_time, sampling_time
 
-__all__ = [
-    "direct_learning",
-    "mechanisms",
-    "perturbations",
-    "processing_time",
-    "sampling_time",
-    "structure",
-    "structure_processed",
-    "thresholds",
-    "training_time",
-]
+__all__ = ["direct_learning", "learning", "processing_time", "sampling_time"]

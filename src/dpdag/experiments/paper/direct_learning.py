@@ -81,6 +81,9 @@ class DirectLearner(BaseEstimator):
     def _companions(self) -> Any:
         return self.permutation, tuple(self.rates), self.steps, self.device
 
+    def _coded(self, X: Any) -> Any:
+        return X
+
     def _prepare(self, X: Any, interventions: Any = None) -> Job:
         truth = torch.as_tensor(np.asarray(self.adjacency), dtype=torch.float32)
         return Job(self, truth, Knowledge().resolve(len(truth)), torch.zeros_like(truth).bool())

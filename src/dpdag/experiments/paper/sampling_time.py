@@ -58,7 +58,7 @@ listed_experiment(
             Method("Gumbel-Top-k", Sampler, {"permutation": "topk"}),
         ),
         measures=(sampling,),
-        views=(Figure("nodes", "milliseconds", "nodes", "milliseconds", panels=False, log=True),),
+        views=(Figure("nodes", "milliseconds", "nodes", "milliseconds", panels=False, log="xy"),),
         sets=3,
         alone=True,
     )

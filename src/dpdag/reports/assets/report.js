@@ -123,6 +123,11 @@
     else select(null, null, false);
   }
 
+  function linkText([i, j, strength]) {
+    const linked = Math.min(1, strength + data.strength[j][i]);
+    return linked.toFixed(2) + (strength < 0.9 * linked ? ", direction open" : "");
+  }
+
   function listEdges() {
     const body = get("edges").tBodies[0];
     const rows = state.shown.slice(0, 200).map((edge) => {
@@ -137,6 +142,7 @@
       const meter = line(cell, "span", "", "meter");
       meter.style.width = `${Math.max(2, 55 * edge[3])}%`;
       meter.style.background = colour(edge[3]);
+      if (probable) line(row, "td", linkText(edge));
       return row;
     });
     body.replaceChildren(...rows);

@@ -1,6 +1,6 @@
 """Edges found in tables of independent columns, where there are none.
 
-OMP_NUM_THREADS=1 python benchmarks/noise_tables.py
+OMP_NUM_THREADS=1 python studies/noise_tables.py
 """
 
 from __future__ import annotations

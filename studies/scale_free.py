@@ -1,6 +1,6 @@
 """Which attachment rule made the paper's scale-free sets, and how much could be found in them.
 
-    OMP_NUM_THREADS=1 python benchmarks/scale_free.py
+    OMP_NUM_THREADS=1 python studies/scale_free.py
 
 Two generators, "SF" (attraction 1 + parents) and "BA" (1 + neighbours), against two records. The
 original SF-10-10 graphs give degrees; the paper's table 5 gives the test error of networks that

@@ -4,7 +4,7 @@ Needs the original files (DPDAG_DATA). For each setting the ten original data se
 with generated ones in their graphs, their variances, what a Gaussian process fitted on the true
 parents finds, and the scores of two fixed methods that know nothing of the generator.
 
-    python benchmarks/match_benchmark.py --sets 20
+    python studies/match_benchmark.py --sets 20
 """
 
 from __future__ import annotations

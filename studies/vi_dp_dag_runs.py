@@ -1,6 +1,6 @@
 """Why the paper's ER-10-40 row is not reached: a plain reading, and the spread over runs.
 
-    OMP_NUM_THREADS=1 python benchmarks/vi_dp_dag_runs.py
+    OMP_NUM_THREADS=1 python studies/vi_dp_dag_runs.py
 
 First, a plain reading of the authors' procedure (their notebook's settings: three hidden layers of
 16, rates 1e-3 and 1e-2, edge logits from U(0, 1), no effective sparsity) on all ten sets. Second,

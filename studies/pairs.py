@@ -1,7 +1,7 @@
 """Share of cause–effect pairs whose direction is found, by published kind.
 
-    OMP_NUM_THREADS=1 python benchmarks/pairs.py --count 50                  # own draws
-    OMP_NUM_THREADS=1 DPDAG_DATA=folder python benchmarks/pairs.py --files   # pairs-*.npz there
+    OMP_NUM_THREADS=1 python studies/pairs.py --count 50                  # own draws
+    OMP_NUM_THREADS=1 DPDAG_DATA=folder python studies/pairs.py --files   # pairs-*.npz there
 
 AN, LS and MN have additive, location-scale and multiplicative noise, "-s" sigmoids instead of
 Gaussian-process draws (Tagasovska et al., 2020); SIM have noise inside the function, "-c" a

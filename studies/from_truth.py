@@ -1,6 +1,6 @@
 """Is a graph missed because the search fails or because the data prefer another?
 
-    OMP_NUM_THREADS=1 python benchmarks/from_truth.py SF-50-200 BA-50-200 --evidence gp --sets 5
+    OMP_NUM_THREADS=1 python studies/from_truth.py SF-50-200 BA-50-200 --evidence gp --sets 5
 
 The same climb, with the evidence of ``DAGPosterior`` ("all" functions or "gp" alone) or with that
 of ``CAM`` ("additive"), once from nothing and once from the true graph. Where both end equally

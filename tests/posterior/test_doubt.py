@@ -1,0 +1,113 @@
+"""What may be stated at most, and what the data leave unexplained."""
+
+import numpy as np
+import pytest
+import torch
+
+from dpdag import DAGPosterior
+from dpdag.evidence.misfit import beyond_chance, dependence, independent_share
+from dpdag.experiments.own.violations import VIOLATIONS, violation
+from dpdag.posterior.doubt import DIRECTION, LINK, Doubt, logit
+
+
+def normal(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).double()
+
+
+@pytest.mark.parametrize("rows", [100, 1000])
+def test_dependence_is_zero_on_average_without_any(rows: int) -> None:
+    nats = dependence(normal(40, rows), normal(rows, 10, seed=1))
+    assert abs(float(nats.mean())) < 0.6
+    assert float(nats.std()) == pytest.approx(10**0.5, rel=0.25)
+    assert float(beyond_chance(nats.amax(), torch.tensor(400))) < 6
+
+
+@pytest.mark.parametrize("bend", [torch.sin, torch.square, lambda x: x * normal(800, seed=7)])
+def test_dependence_sees_means_and_sizes(bend) -> None:  # type: ignore[no-untyped-def]
+    x = normal(800)
+    nats = dependence((bend(x) + 0.5 * normal(800, seed=3))[None], x[:, None])
+    assert float(nats) > 30
+
+
+def test_dependence_does_not_change_with_monotone_transformations() -> None:
+    x, u = normal(300, 2), normal(3, 300, seed=1)
+    assert torch.allclose(dependence(u, x), dependence(u.exp(), x**3))
+
+
+def test_rows_in_an_order_of_chance_all_count() -> None:
+    noise = normal(500, 4)
+    assert float(independent_share(noise).min()) > 0.8
+    walk = noise.cumsum(0)
+    assert float(independent_share(walk).max()) < 0.05
+    shuffled = walk[torch.randperm(500, generator=torch.Generator().manual_seed(0))]
+    assert float(independent_share(shuffled).min()) > 0.8
+
+
+def test_a_table_that_is_sorted_keeps_its_rows() -> None:
+    x = normal(300, 2)
+    x[:, 1] += x[:, 0]
+    assert bool((independent_share(x[x[:, 1].argsort()]) == 1).all())
+
+
+def test_more_nats_are_surer_and_more_misfit_is_less_sure() -> None:
+    nats = torch.tensor([0.0, 5.0, 50.0, 500.0])
+    nothing = torch.zeros(1)
+    for weights, extra in ((LINK, [nothing]), (DIRECTION, [nothing, nothing])):
+        assert bool((logit(weights, 500, nats, *extra).diff() > 0).all())
+        misfits = torch.tensor([0.0, 10.0, 100.0])
+        worse = logit(weights, 500, nats[-1:], *extra[:-1], misfits)
+        assert bool((worse.diff() < 0).all())
+
+
+def test_the_same_nats_of_more_rows_are_worth_less() -> None:
+    few, many = (logit(LINK, rows, torch.tensor([80.0]), torch.zeros(1)) for rows in (100, 10_000))
+    assert float(few) > float(many) + 1
+
+
+def test_doubt_is_one_statement_for_both_directions() -> None:
+    nats = torch.tensor([[0.0, 90.0, 1.0], [3.0, 0.0, 40.0], [2.0, 5.0, 0.0]])
+    lead = torch.tensor([[0.0, 30.0, 0.0], [0.0, 0.0, 8.0], [0.0, 0.0, 0.0]])
+    doubt = Doubt(nats, lead, torch.zeros(3), torch.tensor(0.0), 500)
+    assert torch.equal(doubt.link, doubt.link.mT)
+    assert torch.equal(doubt.direction, doubt.direction.mT)
+    assert float(doubt.link[1, 0]) == float(logit(LINK, 500, nats[0, 1], torch.tensor(0.0)))
+    assert float(doubt.direction[0, 2]) == 0
+    order = torch.tensor([2, 0, 1])
+    assert torch.equal(doubt.relabelled(order).link, doubt.link[order][:, order])
+
+
+def test_random_walks_are_not_linked() -> None:
+    X = np.random.default_rng(0).normal(size=(300, 4)).cumsum(0)
+    learner = DAGPosterior(mechanism="additive", random_state=0, verbose=False).fit(X)
+    assert learner.adjacency_.sum() == 0
+    assert learner.linked_probabilities_.max() < 0.5
+
+
+def test_a_clear_relation_is_still_stated() -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.uniform(-2, 2, 500)
+    X = np.stack([np.tanh(2 * cause) + 0.2 * rng.normal(size=500), cause], 1)
+    learner = DAGPosterior(random_state=0, verbose=False).fit(X)
+    assert learner.edge_probabilities_[1, 0] > 0.95
+    assert learner.choice_[0]["misfit"] < 10
+
+
+def test_links_that_are_certain_may_have_an_open_direction() -> None:
+    rng = np.random.default_rng(0)
+    cause = rng.normal(size=500)
+    X = np.stack([cause, cause + rng.normal(size=500)], 1)  # Gaussian lines: no way to tell
+    learner = DAGPosterior(random_state=0, verbose=False).fit(X)
+    edge = learner.to_edges().iloc[0]
+    assert edge["linked"] > 0.95
+    assert 0.3 < edge["probability"] < 0.7
+    assert edge["probability"] + edge["reverse_probability"] == pytest.approx(edge["linked"])
+
+
+@pytest.mark.parametrize("kind", VIOLATIONS)
+def test_kinds_of_violations_are_reproducible_tables(kind: str) -> None:
+    first, again = violation(kind, 3), violation(kind, 3)
+    assert np.array_equal(first.X, again.X)
+    assert first.X.shape == (500, 10)
+    assert np.isfinite(first.X).all()
+    assert (first.X.std(0) > 0).all()
+    assert not np.array_equal(first.X, violation(kind, 4).X)
