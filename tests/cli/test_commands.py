@@ -52,7 +52,9 @@ def test_fit_writes_everything_from_one_option(dpdag, folder):
     learner = load(run / "model")
     summary = json.loads((run / "summary.json").read_text())
     edges = pd.read_csv(run / "edges.csv")
-    assert list(edges.columns) == ["source", "target", "score", "probability"]
+    names = "source", "target", "score", "probability", "reverse_probability", "linked"
+    assert tuple(edges.columns) == names
+    np.testing.assert_allclose(edges["probability"] + edges["reverse_probability"], edges["linked"])
     assert summary["n_edges"] == len(edges) == learner.adjacency_.sum()
     learned = set(learner.graph_.edges)
     assert set(zip(edges["source"], edges["target"])) == learned

@@ -142,23 +142,8 @@ def test_restarts_become_a_mixture() -> None:
     assert bool(is_acyclic(torch.from_numpy(model.adjacency_)))
 
 
-@pytest.mark.parametrize(("noise", "fits"), [("standard_t", 4), ("standard_normal", 1)])
-def test_a_model_that_does_not_fit_is_averaged_over_halves_of_the_rows(
-    noise: str, fits: int
-) -> None:
-    rng = np.random.default_rng(0)
-    draw = partial(rng.standard_t, 3) if noise == "standard_t" else rng.standard_normal
-    cause = draw(size=300)
-    middle = np.tanh(2 * cause) + 0.3 * draw(size=300)
-    columns = [middle, cause, np.sin(2 * middle) + 0.3 * draw(size=300)]
-    X = np.stack([*columns, *draw(size=(8, 300))], axis=1)
-    model = DAGPosterior(mechanism="additive", random_state=0).fit(X)
-    assert len(model.posterior_.weights) == fits
-    assert len(DAGPosterior(mechanism="additive", resamples=0).fit(X).posterior_.weights) == 1
-
-
-@pytest.mark.parametrize(("mechanism", "atol"), [("linear", 0.03), ("additive", 0.03)])
-def test_few_columns_get_the_posterior_over_all_graphs(mechanism: str, atol: float) -> None:
+@pytest.mark.parametrize("mechanism", ["linear", "additive"])
+def test_few_columns_get_the_posterior_over_all_graphs_held_back_by_doubt(mechanism: str) -> None:
     X = table(60, seed=1).to_numpy()[:, :3]
     model = DAGPosterior(mechanism=mechanism, edge_prior=0.2, resamples=0, random_state=0).fit(X)
     z = torch.from_numpy((X - X.mean(0)) / X.std(0))
@@ -168,7 +153,13 @@ def test_few_columns_get_the_posterior_over_all_graphs(mechanism: str, atol: flo
     score = evidence.log_evidence(child.flatten(), dags.mT.flatten(0, 1)).reshape(-1, 3).sum(-1)
     share = (score + math.log(0.2 / 0.8) * dags.sum((1, 2))).softmax(0)
     expected = torch.einsum("g,gij->ij", share, dags.double())
-    np.testing.assert_allclose(model.edge_probabilities_, expected, atol=atol)
+    linked = (expected + expected.mT).numpy()
+    most = torch.sigmoid(model.doubt_.link).numpy()
+    stated = model.linked_probabilities_
+    np.testing.assert_allclose(stated, np.minimum(linked * most, linked), atol=0.03)
+    point = expected.numpy() > 0.9
+    assert (model.edge_probabilities_[point] < expected.numpy()[point]).all()
+    assert (model.edge_probabilities_[point] > 0.5).all()
 
 
 def test_missing_values_on_transformed_columns() -> None:
@@ -344,7 +335,7 @@ def test_missing_values_are_learned_with_when_asked() -> None:
     ("settings", "message"),
     [
         ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\) or None; got 1.5"),
-        ({"resamples": -1}, "'resamples' must be an integer at least 0 or None; got -1"),
+        ({"resamples": -1}, "'resamples' must be an integer at least 0; got -1"),
         ({"time_budget": 0}, "'time_budget' must be a number above 0; got 0"),
         ({"mechanism": "liner"}, "Unknown mechanism 'liner'. Did you mean 'linear'?"),
         ({"mechanism": ["gp", "mlp"]}, "Unknown mechanism 'mlp'"),

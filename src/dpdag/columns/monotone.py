@@ -53,7 +53,7 @@ class MonotoneColumns:
 
 
 def _segment(x: Tensor, knots: Tensor) -> Tensor:  # (m,), (k,) -> (m,)
-    return torch.searchsorted(knots, x.contiguous()).clamp(1, len(knots) - 1) - 1
+    return torch.searchsorted(knots.contiguous(), x.contiguous()).clamp(1, len(knots) - 1) - 1
 
 
 def _interpolate(x: Tensor, inputs: Tensor, outputs: Tensor) -> Tensor:  # (m, n) -> (m, n)

@@ -101,8 +101,9 @@ class TypedEvidence(MixtureEvidence):
         return terms, asked | (parents.sum(-1) < 2)
 
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
-        """Of continuous columns; the noise of a discrete one depends on its causes by nature."""
-        return super().misfits(child, parents).masked_fill(self.discrete.discrete[child, None], 0.0)
+        """Between continuous columns: noise of others depends on causes, their ranks on codes."""
+        own = self.discrete.discrete
+        return super().misfits(child, parents).masked_fill(own | own[child, None], 0.0)
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         own = self.discrete.discrete[child]

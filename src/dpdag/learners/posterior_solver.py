@@ -183,8 +183,8 @@ def _solve(
     evidence = plan.evidence(x, was_set)
     graph = find_graph(evidence, prior=prior, constraints=constraints)
     spinner.show("weighing its neighbours")
-    share = _independent(x, was_set)
-    found = [_with_posterior(graph, evidence, prior, constraints, share)]
+    rows = _Rows.of(x, was_set)
+    found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
@@ -195,14 +195,27 @@ def _solve(
         graph = hill_climb(
             own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
         )
-        found.append(_with_posterior(graph, own, prior, constraints, share))
+        found.append(_with_posterior(graph, own, prior, constraints, rows))
     return found, evidence
 
 
-def _independent(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
-    """The share of the rows that count; of experiments, listed one after the other, all."""
-    everything = torch.ones(x.shape[1], x.shape[1], dtype=torch.float64)
-    return everything if bool(was_set.any()) else independent_share(x)
+class _Rows(NamedTuple):
+    """What the rows of a table are worth between two columns.
+
+    Attributes:
+        share: (n, n) that count; all of experiments, which are listed one after the other.
+        settled: (n, n) bool, whether some row had one column set and the other not.
+    """
+
+    share: Tensor
+    settled: Tensor
+
+    @classmethod
+    def of(cls, x: Tensor, was_set: Tensor) -> _Rows:  # (rows, n), (rows, n) bool
+        values = was_set.double()
+        alone = values.T @ (1 - values) > 0
+        share = independent_share(x)
+        return cls(torch.ones_like(share) if bool(was_set.any()) else share, alone | alone.T)
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
@@ -216,7 +229,7 @@ def _with_posterior(
     evidence: MixtureEvidence,
     prior: EdgePrior,
     constraints: Constraints,
-    share: Tensor,  # (n, n)
+    rows: _Rows,
 ) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
     density = prior.density(int(graph.adjacency.sum()))
@@ -225,10 +238,10 @@ def _with_posterior(
         other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
         if other.total > graph.total + _EQUAL:
             graph = other
-        doubt = doubts(graph, evidence, share)
+        doubt = doubts(graph, evidence, *rows)
         return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
     odds = direction_odds(graph, evidence, constraints=constraints)
-    doubt = doubts(graph, evidence, share)
+    doubt = doubts(graph, evidence, *rows)
     local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
     return Found(graph, [local], torch.ones(1), doubt)
 

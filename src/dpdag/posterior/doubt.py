@@ -39,6 +39,7 @@ class Doubt:
         lead: (n, n) nats of every edge of the graph over its reversal.
         misfit: (n,) nats that columns leave unexplained beyond chance.
         misfit_of_table: The largest of all tests at once.
+        settled: (n, n) bool, pairs that experiments told apart.
         rows: That were read.
     """
 
@@ -46,37 +47,35 @@ class Doubt:
     lead: Tensor
     misfit: Tensor
     misfit_of_table: Tensor
+    settled: Tensor
     rows: int
 
     @property
     def link(self) -> Tensor:  # (n, n), symmetric
-        """The largest log-odds of a link: of the edge that stands, or the better way to link."""
-        nats = torch.where(self.lead.mT != 0, self.nats.mT, self.nats)
-        nats = torch.where(self.stands, nats, torch.maximum(nats, nats.mT))
-        return logit(LINK, self.rows, nats, self.misfit_of_table)
+        """The largest log-odds of the links that stand in the graph; others are not held back."""
+        return self._of_pairs(logit(LINK, self.rows, self.nats, self.misfit_of_table))
 
     @property
     def direction(self) -> Tensor:  # (n, n), symmetric
-        """The largest log-odds that a link points one way; zero where none stands."""
+        """The largest log-odds that these links point one way, unless an experiment told."""
         odds = logit(DIRECTION, self.rows, self.lead, self.misfit, self.misfit_of_table)
-        odds = odds.where(self.lead != 0, 0.0)
-        return odds + odds.mT
+        return self._of_pairs(odds.clamp_min(0.0)).masked_fill(self.settled, torch.inf)
 
-    @property
-    def stands(self) -> Tensor:  # (n, n) bool
-        """Which pairs are linked in the graph."""
-        return (self.lead != 0) | (self.lead.mT != 0)
+    def _of_pairs(self, odds: Tensor) -> Tensor:  # (n, n) -> (n, n)
+        known = odds.where(self.lead != 0, torch.inf)
+        return torch.minimum(known, known.mT)
 
     def relabelled(self, order: Tensor) -> Doubt:  # (n,)
         """The same with node ``order[k]`` in place k."""
-        both = self.nats[order][:, order], self.lead[order][:, order]
-        return Doubt(*both, self.misfit[order], self.misfit_of_table, self.rows)
+        nats, lead, settled = (t[order][:, order] for t in (self.nats, self.lead, self.settled))
+        return Doubt(nats, lead, self.misfit[order], self.misfit_of_table, settled, self.rows)
 
 
 def doubts(
     found: SearchResult,
     evidence: MixtureEvidence,
     share: Tensor,  # (n, n)
+    settled: Tensor,  # (n, n) bool
 ) -> Doubt:
     r"""What experience allows to state of a graph.
 
@@ -87,6 +86,7 @@ def doubts(
         found: A graph with the gain of every edge, present or not.
         evidence: That it was found with.
         share: Of the rows that count between two columns.
+        settled: Pairs of which an experiment set one end alone.
     """
     graph, n = found.adjacency, evidence.n_nodes
     parents, every = graph.T.contiguous(), torch.arange(n)
@@ -95,7 +95,8 @@ def doubts(
     of_column = beyond_chance(left.amax(-1), apart.sum(-1))
     of_table = beyond_chance(left.amax(), apart.sum())
     nats = found.gain.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) * share
-    return Doubt(nats, _leads(graph, evidence) * share, of_column, of_table, evidence.n_rows)
+    lead = _leads(graph, evidence) * share
+    return Doubt(nats, lead, of_column, of_table, settled, evidence.n_rows)
 
 
 def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -> (n, n)

@@ -106,7 +106,7 @@ def fit_locally(
         odds = worth - worth.mT
     odds = odds.clamp(-certainty, certainty)
     if doubt is not None:
-        odds = odds.clamp(-doubt.direction.clamp_min(0), doubt.direction.clamp_min(0))
+        odds = odds.clamp(-doubt.direction, doubt.direction)
     odds = torch.where(found.adjacency, odds.clamp(min=0), 0.0)
     odds = torch.where(limits.before, certainty, odds)
     order = topological_order(found.adjacency | limits.before)

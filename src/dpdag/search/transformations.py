@@ -26,7 +26,7 @@ _CHEAP = ("linear", "additive")
 _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked
-_MOSTLY = 0.05  # share of the rows with one value above which a density is not its own
+_MOSTLY = 0.25  # share of the rows with one value above which a column is more of a category
 
 
 class _Scored(NamedTuple):
