@@ -226,11 +226,14 @@ def _draw(pooled: dict[str, list[tuple[float, int]]]) -> None:
     figure, axes = plt.subplots(figsize=(5, 4.6), layout="constrained")
     axes.plot([0, 1], [0, 1], color="0.7", lw=1, zorder=0)
     labels = {"seen": "kinds learned from", "new": "other kinds, real data among them"}
-    for (name, said), colour in zip(pooled.items(), ("#0072B2", "#D55E00")):
+    styles = ("#0072B2", (-16, 6)), ("#D55E00", (4, -9))
+    for (name, said), (colour, place) in zip(pooled.items(), styles):
         stated, share, count = np.array(_bins(*np.array(said).T)).T
         axes.plot(stated, share, "o-", color=colour, ms=4, label=labels[name])
         for x, y, n in zip(stated, share, count):
-            axes.annotate(f"{n:.0f}", (x, y), (4, -9), textcoords="offset points", fontsize=7)
+            axes.annotate(
+                f"{n:.0f}", (x, y), place, textcoords="offset points", fontsize=7, color=colour
+            )
     axes.set(xlabel="stated probability of an edge", ylabel="share that is true")
     axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     axes.legend(frameon=False, loc="upper left")
