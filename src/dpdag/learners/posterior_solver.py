@@ -32,6 +32,7 @@ from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
 from ..training import Spinner
+from .targets import told_apart
 
 __all__ = [
     "Found",
@@ -212,10 +213,9 @@ class _Rows(NamedTuple):
 
     @classmethod
     def of(cls, x: Tensor, was_set: Tensor) -> _Rows:  # (rows, n), (rows, n) bool
-        values = was_set.double()
-        alone = values.T @ (1 - values) > 0
         share = independent_share(x)
-        return cls(torch.ones_like(share) if bool(was_set.any()) else share, alone | alone.T)
+        settled = torch.from_numpy(told_apart(was_set.numpy()))
+        return cls(torch.ones_like(share) if bool(was_set.any()) else share, settled)
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
