@@ -23,8 +23,8 @@ __all__ = ["DIRECTION", "LINK", "Doubt", "doubts", "logit"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
-# Logistic regressions by ``benchmarks/honesty.py --learn``: a constant, then coefficients of
-# nats of the link, and misfit of the table.
+# Logistic regressions on some 500 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
+# a constant, then coefficients of the nats of the link, and of the misfit of the table.
 LINK = (-2.47, 1.81, -0.65)
 # nats of the lead over the other direction, misfit of the effect, and misfit of the table.
 DIRECTION = (2.37, 0.81, -0.77, -0.56)
