@@ -15,8 +15,12 @@ from dpdag import DAGPosterior, ExactPosterior, Knowledge, datasets, metrics
 from dpdag.columns import table_of
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.learners import storage
+from dpdag.learners.posterior_solver import Found, mixture
 from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic
+from dpdag.posterior import Doubt, LocalPosterior
+from dpdag.posterior.orders import WeightedOrders
+from dpdag.search import SearchResult
 
 MECHANISMS = ["gp", "network", "additive", "linear", "auto"]
 
@@ -134,12 +138,32 @@ def test_unknowable_directions_are_left_open(kind: str, learner: type) -> None:
         assert 0.2 < p[i, j] < 0.8
 
 
-def test_restarts_become_a_mixture() -> None:
+def test_searches_of_halves_are_equal_parts_of_the_posterior() -> None:
     rng = np.random.default_rng(9)
     X = table().assign(**{f"noise {k}": rng.normal(size=200) for k in range(8)})
     model = DAGPosterior(mechanism="additive", resamples=2, random_state=0).fit(X)
-    assert len(model.posterior_.weights) == 3
+    assert len(model.posterior_.weights) >= 3
     assert bool(is_acyclic(torch.from_numpy(model.adjacency_)))
+    limits = Knowledge().resolve(3)
+    first, second = (local_posterior(order) for order in ([0, 1, 2], [2, 1, 0]))
+    parts = [_found([first, second], [0.25, 0.75]), _found([second], [1.0])]
+    expected = 0.125 * first.edge_probabilities + 0.875 * second.edge_probabilities
+    torch.testing.assert_close(
+        mixture(parts, limits).edge_marginals.double(), expected, atol=1e-6, rtol=0
+    )
+
+
+def local_posterior(order: list[int]) -> LocalPosterior:
+    logits = -40.0 * torch.tensor(order).argsort()[None].double()
+    edges = torch.tensor([[-30.0, 1.0, 0.5], [-1.0, -30.0, 2.0], [0.0, 0.3, -30.0]]).double()
+    return LocalPosterior(WeightedOrders(logits, torch.ones(1).double()), edges)
+
+
+def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
+    nothing = torch.zeros(3, 3)
+    graph = SearchResult(nothing.bool(), torch.zeros(3), nothing, nothing.bool())
+    doubt = Doubt(nothing, nothing, torch.zeros(3), torch.tensor(0.0), nothing.bool(), 100)
+    return Found(graph, posteriors, torch.tensor(weights), doubt)
 
 
 @pytest.mark.parametrize("mechanism", ["linear", "additive"])

@@ -1,6 +1,7 @@
 """Records to report on, made without fitting anything."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +52,23 @@ def make_record(n: int = 5, *, probable: bool = True, seed: int = 0) -> RunRecor
         versions={"dpdag": "0"},
         seconds=75.2,
         created="2030-01-02T03:04:05+00:00",
+        quality=made_quality(names) if probable else None,
+        hidden_causes=[{"source": names[0], "target": names[-1], "nats": 12.0}] if probable else [],
     )
+
+
+def made_quality(names: list[str]) -> dict[str, Any]:
+    columns = [
+        {"column": name, "explained": 0.5, "misfit": 30.0 * (k == 1)}
+        for k, name in enumerate(names)
+    ]
+    return {
+        "nats_per_row": 1.5,
+        "by_curves": 1.25,
+        "random_graphs": [0.1, 0.25, -0.05],
+        "found_again": None,
+        "columns": columns,
+    }
 
 
 @pytest.fixture(scope="session")

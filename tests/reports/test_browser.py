@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpdag.experiments import RunRecord
@@ -105,7 +106,8 @@ def set_level(page: Any, share: float) -> None:
 
 def test_the_slider_redraws_the_graph(page: Any, record: RunRecord) -> None:
     middle = count(page)
-    assert middle == (record.strengths >= 0.5).sum()
+    linked = record.strengths + record.strengths.T
+    assert middle == ((record.strengths >= 0.5) | (record.adjacency != 0) & (linked >= 0.5)).sum()
     set_level(page, 0)
     low, precision = count(page), page.inner_text("#precision")
     assert low > middle
@@ -256,3 +258,31 @@ def test_a_phone_scrolls_down_only(make: Make, opened: Open, n: int) -> None:
     page.locator("#edges button").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert quiet(page)
+
+
+def test_links_of_open_direction_are_shown_with_a_hollow_head(make: Make, opened: Open) -> None:
+    record = make(4)
+    strength = np.zeros((4, 4))
+    strength[0, 1], strength[1, 0], strength[2, 3] = 0.48, 0.45, 0.9
+    graph = np.zeros((4, 4), dtype=np.int64)
+    graph[0, 1] = graph[2, 3] = 1
+    order = [0, 1, 2, 3]
+    drawn = replace(
+        record, edge_probabilities=strength, adjacency=graph, causal_order=order, curves=[]
+    )
+    page = opened(drawn)
+    assert count(page) == 2
+    fills = page.eval_on_selector_all(
+        "#network .edge",
+        "all => all.map((g) => [g.dataset.edge, g.querySelector('.head').attributes.fill.value])",
+    )
+    hollow = {edge for edge, fill in fills if fill == "#fff"}
+    assert hollow == {"0,1"}
+    assert "0.93, direction open" in page.inner_text("#edges")
+    assert quiet(page)
+    page.close()
+
+
+def test_what_the_graph_explains_is_drawn(page: Any, record: RunRecord) -> None:
+    assert page.locator("#explained .point").count() == 3 + 2  # random graphs, none, this one
+    assert page.locator("#shares .point").count() == record.adjacency.any(0).sum()

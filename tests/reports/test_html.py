@@ -123,7 +123,52 @@ def test_scores_are_never_called_probabilities(make: Make, monkeypatch: pytest.M
     assert "Show edges with a score of at least" in words
     assert "All scores" in words
     hidden = {a.get("id") for tag, a in page.elements if "hidden" in a and tag == "section"}
-    assert hidden == {"ancestors", "samples"}
+    assert hidden == {"ancestors", "samples", "quality"}
+
+
+def test_the_page_says_whether_the_graph_is_any_good(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = make()
+    words = " ".join(" ".join(without_plotly(record, monkeypatch).words).split())
+    assert (
+        "It explains 1.25 nats a row more than no graph; 3 random graphs of the same size: "
+        "-0.05 to 0.25, all far less (all by lines and curves; what causes do together adds 0.25)."
+    ) in words
+    assert f"{record.names[0]} and {record.names[-1]} move together beyond what the graph" in words
+    assert f"what the causes leave of {record.names[1]} still follows other columns" in words
+    drawn = payload(record)["quality"]
+    assert [left for _, _, left in drawn["shares"]].count(1) == int(record.adjacency[:, 1].any())
+
+
+def test_a_graph_of_chance_is_called_so(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = make()
+    assert record.quality is not None
+    for drawn, said in (
+        ([0.7, 0.8, 1.0], "explain more than half as much"),
+        ([0.1, 1.6], "believe no single arrow of this one"),
+    ):
+        poor = replace(record, quality={**record.quality, "random_graphs": drawn})
+        words = " ".join(" ".join(without_plotly(poor, monkeypatch).words).split())
+        assert said in words
+        assert "all far less" not in words
+
+
+def test_the_page_says_what_halves_find_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = make()
+    assert record.quality is not None
+    again = {"links": 0.931, "arrows": 0.5}
+    page = without_plotly(
+        replace(record, quality={**record.quality, "found_again": again}), monkeypatch
+    )
+    words = " ".join(" ".join(page.words).split())
+    assert "halves of the rows find 93% of its links again, 50% of its arrows." in words
+
+
+def test_nothing_is_drawn_of_a_graph_without_edges(make: Make) -> None:
+    record = make()
+    bare = replace(record, adjacency=0 * record.adjacency, curves=[])
+    assert payload(bare)["quality"] is None
 
 
 def test_the_file_is_written_whole(make: Make, tmp_path: Path) -> None:

@@ -10,7 +10,15 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import Comparison, Origin, RunRecord, compare, experiment_facts
+from ..experiments import (
+    Comparison,
+    Origin,
+    RunRecord,
+    cautions,
+    compare,
+    experiment_facts,
+    explains,
+)
 from ..learners import DAGLearner
 from .table import Table
 
@@ -46,6 +54,8 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
         "causal_order": [record.names[k] for k in record.causal_order],
         "settings": record.settings,
         "choice": record.choice,
+        "quality": record.quality,
+        "hidden_causes": record.hidden_causes,
     }
     if set_ := experiment_facts(learner, len(table.frame)):
         found["experiments"] = set_
@@ -79,6 +89,10 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     print_(f"[bold]Learned[/]   {edges} with {found['learner']}{seconds}")
     if found["choice"]:
         print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
+    if found["quality"]:
+        print_(f"[bold]Explains[/]  {escape(explains(found['quality']))}")
+    for caution in cautions(found["quality"], found["hidden_causes"]):
+        print_(f"  [yellow]caution[/]   {escape(caution)}")
     if "truth" in found:
         print_(f"[bold]Known[/]     {Comparison(**found['truth']).sentence}")
     if found["edges"]:

@@ -16,7 +16,11 @@ __all__ = ["beyond_chance", "dependence", "independent_share"]
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
 
 
-def dependence(residual: Tensor, x: Tensor) -> Tensor:  # (b, N), (N, n) -> (b, n)
+def dependence(
+    residual: Tensor,  # (b, N)
+    x: Tensor,  # (N, n)
+    degrees: tuple[int, int] = (_OF_RESIDUALS, _OF_CAUSES),
+) -> Tensor:  # -> (b, n)
     r"""Nats by which residuals depend on columns, zero on average where they do not.
 
     .. math:: \tfrac12 \Bigl(N \sum_{kl} \bigl(\tfrac1N \phi_k(x)^\top \psi_l(u)\bigr)^2 - K L\Bigr)
@@ -30,12 +34,12 @@ def dependence(residual: Tensor, x: Tensor) -> Tensor:  # (b, N), (N, n) -> (b, 
         >>> bool(nats[0].abs() < 10), bool(nats[1] > 50)
         (True, True)
     """
-    rows, n = x.shape
-    of_causes = _polynomials(x.T.contiguous(), _OF_CAUSES).flatten(0, 1)  # (n k, N)
-    of_residuals = _polynomials(residual, _OF_RESIDUALS).flatten(0, 1)  # (b l, N)
+    (rows, n), (m, k) = x.shape, degrees
+    of_causes = _polynomials(x.T.contiguous(), k, seed=0).flatten(0, 1)  # (n k, N)
+    of_residuals = _polynomials(residual, m, seed=1).flatten(0, 1)  # (b m, N)
     product = (of_residuals @ of_causes.T / rows).square()
-    total = product.reshape(len(residual), _OF_RESIDUALS, n, _OF_CAUSES).sum((1, 3))
-    return 0.5 * (rows * total - _OF_CAUSES * _OF_RESIDUALS)
+    total = product.reshape(len(residual), m, n, k).sum((1, 3))
+    return 0.5 * (rows * total - k * m)
 
 
 def beyond_chance(nats: Tensor, tests: Tensor) -> Tensor:  # (*), (*) -> (*)
@@ -72,10 +76,10 @@ def independent_share(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
     return 1 / (1 + 2 * (rho @ rho.T)).clamp_min(1.0)
 
 
-def _polynomials(x: Tensor, degree: int) -> Tensor:  # (b, N) -> (b, degree, N)
+def _polynomials(x: Tensor, degree: int, *, seed: int) -> Tensor:  # (b, N) -> (b, degree, N)
     """Legendre polynomials of ranks, of mean zero and variance one."""
-    # Ties in an order that has nothing to do with that of the rows.
-    shuffle = torch.randperm(x.shape[-1], generator=torch.Generator().manual_seed(0))
+    # Ties in an order that has nothing to do with that of the rows, nor of the other side's.
+    shuffle = torch.randperm(x.shape[-1], generator=torch.Generator().manual_seed(seed))
     mixed = x[:, shuffle]
     rank = torch.empty_like(mixed)
     place = torch.arange(x.shape[-1], dtype=x.dtype).expand_as(x)

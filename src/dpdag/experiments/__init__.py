@@ -7,6 +7,7 @@ from .diagnostics import Diagnostics, diagnose, listed
 from .experiment import EXPERIMENTS, Experiment, Method, Source
 from .interventions import experiment_facts, experiment_notes
 from .layout import Layout, read_layouts, record_layout
+from .quality import cautions, explains
 from .record import Curve, Origin, RunRecord
 from .store import Outcome, Store
 from .views import Figure, Metric, Table
@@ -27,11 +28,13 @@ __all__ = [
     "Source",
     "Store",
     "Table",
+    "cautions",
     "compare",
     "describe",
     "diagnose",
     "experiment_facts",
     "experiment_notes",
+    "explains",
     "listed",
     "own",
     "paper",

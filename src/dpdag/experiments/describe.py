@@ -21,6 +21,7 @@ from ..ops.labels import label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .interventions import experiment_notes
+from .quality import quality_facts
 from .record import Curve, Origin, RunRecord
 
 __all__ = ["describe", "versions"]
@@ -80,6 +81,8 @@ def describe(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=_choice(getattr(learner, "choice_", None)),
         origin=_origin(learner, values, names, truth),
+        quality=quality_facts(learner),
+        hidden_causes=getattr(learner, "hidden_causes_", []),
     )
 
 

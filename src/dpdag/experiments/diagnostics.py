@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..columns import ColumnType
-from ..metrics import Sortability, sortability
+from ..metrics import r2_sortability
 from ..ops.labels import label_texts
 
 __all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
@@ -21,7 +21,8 @@ NEAR = 0.98  # correlations above are named: the direction of such an edge can h
 HEAVY = 10.0  # excess kurtosis; 6 is that of an exponential
 SKEWED = 1.5  # skewness; 2 is that of an exponential
 FEW = 10  # distinct values
-STRONG, SOME = 0.3, 0.15  # distances of a sortability from ½, where it tells nothing
+STRONG = 0.3  # distance of R²-sortability from ½, where it tells nothing
+MANY = 5  # edges from which a pattern along them is more than chance
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Diagnostics:
         few_values: Columns that take at most 10 different values, constant ones aside.
         skewed: Columns without negative values, so that logarithms may help, and a skewness above
             1.5; those with heavy tails or few values aside.
-        sortability: What variances and R² along a given graph mean for its reader; None where they
-            mean nothing, or without one.
+        sortability: What the predictability of columns along a given graph means for its reader;
+            None where it means nothing, or without one.
     """
 
     rows: int
@@ -136,7 +137,7 @@ def diagnose(
         heavy_tailed=named(heavy),
         few_values=named(few),
         skewed=named(skewed),
-        sortability=_verdict(values, labels, graph),
+        sortability=_verdict(values, graph),
     )
 
 
@@ -160,48 +161,21 @@ def _standard(values: Array) -> tuple[Array, NDArray[np.bool_]]:  # (rows, n) ->
     return z * np.sqrt(len(values) / count), constant
 
 
-def _verdict(values: Array, labels: list[str], graph: Any) -> str | None:
+def _verdict(values: Array, graph: Any) -> str | None:
+    """Whether arrows may be no more than a matter of noise in the measurements."""
     complete = values[~np.isnan(values).any(1)]
-    if graph is None or not np.any(graph) or len(complete) < 2:
+    if graph is None or np.sum(graph) < MANY or len(complete) < 2:
         return None
-    return _advice(sortability(complete, np.asarray(graph)))
-
-
-def _advice(found: Sortability) -> str | None:
-    """What the two criteria mean for someone who would act on the graph, and what to do.
-
-    Example:
-        >>> _advice(Sortability(0.5, 0.55, "")) is None
-        True
-        >>> print(_advice(Sortability(0.1, 0.5, "")))
-        Effects nearly always vary less than their causes in the units of the table. That had no
-        part in the result, since all columns were put on one scale; do so too before comparing
-        with another program. (Varsortability 0.10.)
-    """
-    fit, scales = found.r2_sortability, found.varsortability
-    said = []
-    if often := _often(fit):
-        said.append(
-            f"Effects are {often} the variables that the others predict "
-            f"{'best' if fit > 0.5 else 'worst'}. Noise in a measurement can produce such a "
-            "pattern too, and turn arrows around: confirm a direction by an experiment before "
-            "relying on it, or fit again and say which variables can only come first (--tiers; "
-            "Knowledge in Python). "
-            f"(R²-sortability {fit:.2f}.)"
-        )
-    if often := _often(scales):
-        said.append(
-            f"Effects {often} vary {'more' if scales > 0.5 else 'less'} than their causes in the "
-            "units of the table. That had no part in the result, since all columns were put on one "
-            "scale; do so too before comparing with another program. "
-            f"(Varsortability {scales:.2f}.)"
-        )
-    return " ".join(said) or None
-
-
-def _often(value: float) -> str:
-    distance = abs(value - 0.5)
-    return "nearly always" if distance >= STRONG else "often" if distance >= SOME else ""
+    fit = r2_sortability(complete, np.asarray(graph))
+    if abs(fit - 0.5) < STRONG:
+        return None
+    return (
+        f"Effects are nearly always the variables that the others predict "
+        f"{'best' if fit > 0.5 else 'worst'}. Noise in a measurement can produce such a pattern "
+        "too, and turn arrows around: confirm a direction by an experiment before relying on it, "
+        "or fit again and say which variables can only come first (--tiers; Knowledge in Python). "
+        f"(R²-sortability {fit:.2f}.)"
+    )
 
 
 def listed(items: Sequence[Any], limit: int = 6) -> str:

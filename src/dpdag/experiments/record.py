@@ -83,6 +83,8 @@ class RunRecord:
         created: When, in ISO 8601.
         choice: What the learner chose by itself, and why; None where nothing.
         origin: Where the data came from; None where nothing is known of it.
+        quality: What the graph explains, see ``quality_facts``; None where it was not measured.
+        hidden_causes: Pairs that move together beyond what the graph explains.
     """
 
     learner: str
@@ -103,6 +105,8 @@ class RunRecord:
     created: str = ""
     choice: str | None = None
     origin: Origin | None = None
+    quality: dict[str, Any] | None = None
+    hidden_causes: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         n = len(self.names)

@@ -37,6 +37,7 @@ from .targets import told_apart
 __all__ = [
     "Found",
     "Plan",
+    "Rows",
     "choose_columns",
     "forecast",
     "likely_links",
@@ -184,7 +185,7 @@ def _solve(
     evidence = plan.evidence(x, was_set)
     graph = find_graph(evidence, prior=prior, constraints=constraints)
     spinner.show("weighing its neighbours")
-    rows = _Rows.of(x, was_set)
+    rows = Rows.of(x, was_set)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
@@ -200,7 +201,7 @@ def _solve(
     return found, evidence
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """What the rows of a table are worth between two columns.
 
     Attributes:
@@ -212,7 +213,7 @@ class _Rows(NamedTuple):
     settled: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, was_set: Tensor) -> _Rows:  # (rows, n), (rows, n) bool
+    def of(cls, x: Tensor, was_set: Tensor) -> Rows:  # (rows, n), (rows, n) bool
         share = independent_share(x)
         settled = torch.from_numpy(told_apart(was_set.numpy()))
         return cls(torch.ones_like(share) if bool(was_set.any()) else share, settled)
@@ -229,7 +230,7 @@ def _with_posterior(
     evidence: MixtureEvidence,
     prior: EdgePrior,
     constraints: Constraints,
-    rows: _Rows,
+    rows: Rows,
 ) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
     density = prior.density(int(graph.adjacency.sum()))
@@ -271,14 +272,15 @@ def likely_links(
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
     """Equal parts of the posteriors of several searches."""
-    posteriors = [posterior for one in found for posterior in one.posteriors]
-    order = torch.stack([p.order_logits.float() for p in posteriors])
-    edges = torch.stack([p.edge_logits.float() for p in posteriors])
+    parts = [part for one in found for part in zip(one.posteriors, one.weights)]
+    order = torch.cat([one.orders.logits for one, _ in parts])
+    edges = torch.cat([one.edge_logits.expand(len(one.orders.weights), -1, -1) for one, _ in parts])
+    weights = torch.cat([one.orders.weights * weight for one, weight in parts]) / len(found)
     components = DAGDistribution(
-        GumbelTopK(order, constraints=constraints),
-        EdgeDistribution(edges, constraints=constraints),
+        GumbelTopK(order.float(), constraints=constraints),
+        EdgeDistribution(edges.float(), constraints=constraints),
     )
-    return DAGMixture(components, torch.cat([one.weights.float() for one in found]) / len(found))
+    return DAGMixture(components, weights.float())
 
 
 def records(

@@ -3,7 +3,9 @@
 from .doubt import Doubt, doubts
 from .enumerated import WeightedGraphs, likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
+from .hidden import moving_together
 from .local import LocalPosterior, fit_locally
+from .quality import quality
 from .reversals import direction_odds
 
 __all__ = [
@@ -17,4 +19,6 @@ __all__ = [
     "exact_posterior",
     "fit_locally",
     "likely_graphs",
+    "moving_together",
+    "quality",
 ]

@@ -9,16 +9,15 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints
 from ..evidence.base import Evidence
-from ..ops.graphs import topological_order
 from ..ops.subsets import edge_weights, sum_over_orders
 from .doubt import Doubt
 from .exact import exact_posterior
-from .local import LocalPosterior, fit_order
+from .local import LocalPosterior
+from .orders import fit_orders
 
 __all__ = ["WeightedGraphs", "likely_graphs"]
 
 _CHUNK = 64  # graphs whose orders are counted at once
-_STEP = 40.0  # between neighbours in an order: no noise turns them round
 _SURE = 30.0  # logits beyond this are certainty in float32 too
 
 
@@ -71,10 +70,7 @@ def _share_of_orders(graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)
 
 
 def _around(graph: Tensor, constraints: Constraints, doubt: Doubt) -> LocalPosterior:  # (n, n)
-    known = constraints.before
-    odds = torch.where(known, _STEP, doubt.direction.clamp(0, _STEP))
-    order = topological_order(graph | known)
     logits = torch.where(graph | graph.mT, doubt.link, -_SURE).clamp(-_SURE, _SURE)
     logits = logits.masked_fill(~constraints.allowed, -_SURE)
     logits = logits.masked_fill(constraints.required, _SURE)
-    return LocalPosterior(fit_order(odds, graph | known, order), logits)
+    return LocalPosterior(fit_orders(doubt.direction, graph, constraints.before), logits)

@@ -10,20 +10,18 @@ The functions are integrated out, so the bound of VI-DP-DAG needs only scores of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy.optimize import minimize
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
-from ..ops.graphs import reachability, topological_order
+from ..ops.graphs import reachability
 from ..search import SearchResult
 from .doubt import Doubt
+from .orders import WeightedOrders, fit_orders
 
-__all__ = ["LocalPosterior", "fit_locally", "fit_order"]
+__all__ = ["LocalPosterior", "fit_locally"]
 
 _LARGEST = 30.0  # logits beyond this are certainty in float32 too
 _NEVER = 1e6  # nats beyond any evidence
@@ -31,25 +29,28 @@ _NEVER = 1e6  # nats beyond any evidence
 
 @dataclass(frozen=True)
 class LocalPosterior:
-    """Parameters of a DP-DAG posterior.
+    """A DP-DAG posterior of several orders.
 
     Attributes:
-        order_logits: (n,) ψ, larger comes first.
+        orders: ψ of every order, and what the orders weigh.
         edge_logits: (n, n) φ of i → j given that i comes first; −30 on the diagonal.
     """
 
-    order_logits: Tensor
+    orders: WeightedOrders
     edge_logits: Tensor
 
     def relabelled(self, order: Tensor) -> LocalPosterior:  # (n,)
         """The same with node ``order[k]`` in place k."""
-        return LocalPosterior(self.order_logits[order], self.edge_logits[order][:, order])
+        orders = self.orders._replace(logits=self.orders.logits[:, order])
+        return replace(self, orders=orders, edge_logits=self.edge_logits[order][:, order])
 
     @property
     def edge_probabilities(self) -> Tensor:  # (n, n)
-        """σ(φ_ij) σ(ψ_i − ψ_j), zero on the diagonal."""
-        before = torch.sigmoid(self.order_logits[:, None] - self.order_logits)
-        return (torch.sigmoid(self.edge_logits) * before).fill_diagonal_(0.0)
+        """σ(φ_ij) P(i before j), zero on the diagonal."""
+        psi = self.orders.logits
+        before = (psi[:, :, None] > psi[:, None]).to(psi)
+        precedence = torch.einsum("k,kij->ij", self.orders.weights, before)
+        return (torch.sigmoid(self.edge_logits) * precedence).fill_diagonal_(0.0)
 
 
 def fit_locally(
@@ -68,15 +69,13 @@ def fit_locally(
 
     .. math:: \phi_{ij} = \mathrm{gain}_{ij} + \mathrm{logit}(p)
 
-    The order keeps the graph's edges forward. The log-odds that an edge's ends stand as they do
-    is what their edge brings more than its reversal would, and ψ fits these odds by maximum
-    likelihood with non-increasing steps along a topological order.
+    The log-odds that an edge's ends stand as they do is what their edge brings more than its
+    reversal would; orders are mixed so that each edge points as it does with these odds.
 
     Arguments:
         found: A graph with the gain of every edge, present or not.
         edge_prior: Probability of an edge along the order.
-        constraints: Forbidden edges get −30, required ones 30, and known order relations the
-            largest odds.
+        constraints: Forbidden edges get −30, required ones 30; known order relations hold.
         certainty: Largest log-odds of any precedence.
         odds: Of the directions, where :func:`~dpdag.posterior.reversals.direction_odds` knows them
             better than single reversals tell.
@@ -108,41 +107,5 @@ def fit_locally(
     if doubt is not None:
         odds = odds.clamp(-doubt.direction, doubt.direction)
     odds = torch.where(found.adjacency, odds.clamp(min=0), 0.0)
-    odds = torch.where(limits.before, certainty, odds)
-    order = topological_order(found.adjacency | limits.before)
-    psi = fit_order(odds, found.adjacency | limits.before, order)
-    return LocalPosterior(psi, logits.clamp(-_LARGEST, _LARGEST))
-
-
-def fit_order(odds: Tensor, pairs: Tensor, order: Tensor) -> Tensor:  # (n, n), (n, n), (n,)
-    r"""Scores along ``order`` whose differences match ``odds`` on ``pairs``.
-
-    .. math:: \max_{\psi} \sum_{ij} \sigma(o_{ij}) \log \sigma(\psi_i - \psi_j)
-              + \sigma(-o_{ij}) \log \sigma(\psi_j - \psi_i) - \lambda \lVert \delta \rVert^2
-
-    with steps δ ≥ 0 from one position to the next, and the least ridge that keeps them finite.
-    """
-    n = len(order)
-    position = order.argsort()
-    first, second = pairs.nonzero(as_tuple=True)
-    chance = torch.sigmoid(odds[first, second]).double()
-    if n < 2 or not len(first):
-        return -1e-6 * position.double()
-    # step k separates positions k and k + 1; a pair's difference is the sum of steps between
-    level = torch.arange(n - 1)
-    between = (position[first][:, None] <= level) & (level < position[second][:, None])
-    between = between.double()
-
-    def loss(steps: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        delta = torch.from_numpy(steps)
-        difference = between @ delta
-        value = torch.nn.functional.softplus(difference) - chance * difference
-        gradient = between.T @ (torch.sigmoid(difference) - chance) + 1e-6 * delta
-        return float(value.sum() + 5e-7 * delta.square().sum()), gradient.numpy()
-
-    # A tiny least step keeps the sorted scores in the given order.
-    bounds = [(1e-6, 2 * _LARGEST)] * (n - 1)
-    solved = minimize(loss, np.ones(n - 1), jac=True, method="L-BFGS-B", bounds=bounds)
-    delta = torch.as_tensor(solved.x, dtype=torch.float64)
-    scores = torch.cat([torch.zeros(1, dtype=torch.float64), -delta.cumsum(0)])
-    return (scores - scores.mean())[position]
+    orders = fit_orders(odds, found.adjacency, limits.before)
+    return LocalPosterior(orders, logits.clamp(-_LARGEST, _LARGEST))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..experiments import RunRecord
+from ..experiments.quality import MISFIT
 from ..ops.layout import bends, layered
 
 __all__ = ["payload", "short_label", "training"]
@@ -27,6 +28,7 @@ PANELS = {
     "kl": "Divergence from the prior",
     "edges": "Number of edges",
     "log_posterior": "Log posterior of the graph",
+    "log_evidence": "Log evidence of the graph",
 }
 
 
@@ -65,6 +67,7 @@ def payload(record: RunRecord) -> dict[str, Any]:
         "points": _rounded(record.points.T),
         "samples": [np.argwhere(graph).tolist() for graph in record.samples],
         "history": training(record),
+        "quality": _quality(record),
     }
 
 
@@ -198,6 +201,25 @@ def _curves(record: RunRecord, wanted: set[Edge]) -> dict[str, Any]:
     }
 
 
+def _quality(record: RunRecord) -> dict[str, Any] | None:
+    """What the graph and graphs of chance explain, and the share of every column; best first."""
+    found = record.quality
+    if found is None or not record.adjacency.any():
+        return None
+    learned = record.adjacency.sum(0).tolist()
+    shares = [
+        [short_label(one["column"]), _rounded(one["explained"], 3), int(one["misfit"] > MISFIT)]
+        for one, has_causes in zip(found["columns"], learned)
+        if has_causes
+    ]
+    shares.sort(key=lambda one: -one[1])
+    return {
+        "own": _rounded(found["by_curves"]),
+        "random": _rounded(found["random_graphs"]),
+        "shares": shares,
+    }
+
+
 def training(record: RunRecord) -> dict[str, Any] | None:
     """The training curve as one panel per column, a line per replica; None without steps."""
     columns = {
@@ -210,7 +232,7 @@ def training(record: RunRecord) -> dict[str, Any] | None:
     rows = len(next(iter(columns.values())))
     axis = next((name for name in ("epoch", "step") if name in columns), None)
     steps = columns.pop(axis) if axis else list(range(1, rows + 1))
-    start = next((name for name in ("replica", "restart") if name in columns), None)
+    start = next((name for name in ("replica", "restart", "resample") if name in columns), None)
     replicas = columns.pop(start) if start else [0] * rows
     lines = []
     for replica in sorted(set(replicas)):

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments import Diagnostics, Origin, RunRecord
+from ..experiments import Diagnostics, Origin, RunRecord, cautions, explains
 from .payload import training
 
 __all__ = ["sections"]
+
+SURE = 0.9
 
 
 def sections(record: RunRecord) -> dict[str, str]:
@@ -23,11 +25,15 @@ def sections(record: RunRecord) -> dict[str, str]:
         "subtitle": _subtitle(record),
         "facts": _facts(record),
         "word": record.word,
+        "links": "edges" if record.word == "score" else "links",
         "words": "scores" if record.word == "score" else "probabilities",
         "meaning": _meaning(record),
         "heat_note": _heat_note(record),
         "size": "large" if n > 60 else "small",
         "origin": _origin(record),
+        "quality": _quality(record),
+        "hide_quality": "hidden" if record.quality is None else "",
+        "hide_explained": "" if record.adjacency.any() else "hidden",
         "diagnostics": _diagnostics(record.diagnostics, n_points=len(record.points)),
         "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
         "settings": _table(record.settings),
@@ -70,6 +76,15 @@ def _origin(record: RunRecord) -> str:
     return _list(items)
 
 
+def _quality(record: RunRecord) -> str:
+    """What the graph explains, and what to be careful of."""
+    if record.quality is None:
+        return ""
+    said = cautions(record.quality, record.hidden_causes)
+    verdict = f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
+    return verdict + (_list(said) if said else "")
+
+
 def _duration(seconds: float) -> str:
     """Example:
     >>> _duration(0.31), _duration(75)
@@ -89,9 +104,10 @@ def _facts(record: RunRecord) -> str:
         ("without any edge", f"{alone}"),
     ]
     if record.edge_probabilities is not None:
-        facts.append(("edges expected", f"{record.edge_probabilities.sum():.1f}"))
-        off = record.edge_probabilities[~np.eye(len(learned), dtype=bool)]
-        facts.append(("edges undecided (0.1 to 0.9)", f"{int(((off > 0.1) & (off < 0.9)).sum())}"))
+        arrows = record.edge_probabilities
+        links = np.triu(arrows + arrows.T, k=1)
+        facts.append((f"links surer than {SURE}", f"{int((links > SURE).sum())}"))
+        facts.append((f"arrows surer than {SURE}", f"{int((arrows > SURE).sum())}"))
     return "".join(
         f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for name, value in facts
     )
@@ -104,8 +120,9 @@ def _meaning(record: RunRecord) -> str:
             "<em>linked at all</em> that there is an edge one way or the other, so that "
             "“direction open” beside a high number means: they belong together, but these data do "
             "not tell which acts on which. Probabilities of DAGPosterior are held back by what was "
-            "right on many kinds of data that no model made. <em>Expected precision</em> is the "
-            "mean probability of the edges shown: the share of them to be expected right."
+            "right on many kinds of data that no model made. Links of the learned graph are shown "
+            "from their <em>linked at all</em> on. <em>Expected right</em> is the "
+            "mean probability of the edges shown: the share of these arrows to believe in."
         )
     return (
         f"{escape(record.learner)} gives <em>scores</em>: they rank edges, a higher score being "

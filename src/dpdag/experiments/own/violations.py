@@ -12,7 +12,7 @@ from ... import datasets
 from ...datasets import Dataset, Provenance
 from ...ops.graphs import topological_order
 
-__all__ = ["VIOLATIONS", "violation"]
+__all__ = ["VIOLATIONS", "before_hiding", "violation"]
 
 Array = NDArray[np.float64]
 Effect = Callable[[Array, np.random.Generator], Array]  # (rows, p) parents -> (rows,)
@@ -52,6 +52,30 @@ def post_nonlinear(parents: Array, rng: np.random.Generator) -> Array:
     return np.sign(total) * np.abs(total) ** rng.choice([0.4, 2.0])
 
 
+def regulated(parents: Array, rng: np.random.Generator) -> Array:
+    """Genes switched on or off by others, with little noise of their own."""
+    level = parents / parents.max(0)
+    half, steep = rng.uniform(0.2, 0.8, parents.shape[1]), rng.uniform(1, 4, parents.shape[1])
+    active = level**steep / (half**steep + level**steep)
+    active = np.where(rng.random(parents.shape[1]) < 0.7, active, 1 - active)
+    value = active.prod(1) if rng.random() < 0.5 else active.mean(1)
+    return value * np.exp(0.1 * rng.normal(size=len(parents)))
+
+
+def latest(parents: Array, rng: np.random.Generator) -> Array:
+    """What waits for the last of its causes, and then takes a time of its own."""
+    late = (_standard(parents) + rng.normal(size=parents.shape[1])).max(1)
+    return late + 0.4 * rng.exponential(size=len(parents))
+
+
+def regimes(parents: Array, rng: np.random.Generator) -> Array:
+    """One cause switches between two functions of all, noise entering before the switch."""
+    x = _standard(parents)
+    switch = x[:, rng.integers(x.shape[1])] + 0.3 * rng.normal(size=len(x)) > 0
+    one, other = (datasets.AdditiveGP().draw(x, rng) for _ in range(2))
+    return np.where(switch, one, other) + 0.3 * rng.normal(size=len(x))
+
+
 def additive(parents: Array, rng: np.random.Generator) -> Array:
     """What the evidence expects: a sum of curves and Gaussian noise."""
     value = datasets.AdditiveGP().draw(_standard(parents), rng)
@@ -78,6 +102,11 @@ def measured(X: Array, rng: np.random.Generator) -> Array:
     return X + 0.4 * X.std(0) * rng.normal(size=X.shape)
 
 
+def stained(X: Array, rng: np.random.Generator) -> Array:
+    """Every column is measured with an error that grows with it."""
+    return X * np.exp(0.1 * rng.normal(size=X.shape))
+
+
 def saturated(X: Array, rng: np.random.Generator) -> Array:
     """Every sensor ends at a lowest and a highest value."""
     return np.clip(X, *np.quantile(X, [0.1, 0.85], axis=0))
@@ -90,7 +119,7 @@ def rounded(X: Array, rng: np.random.Generator) -> Array:
 
 
 def violation(kind: str, index: int) -> Dataset:
-    """Table number ``index`` of a kind of ``VIOLATIONS``, ten columns and 500 rows."""
+    """Table number ``index`` of a kind of ``VIOLATIONS``, 500 rows of ten columns or more."""
     rng = np.random.default_rng([index, *kind.encode()])
     X, graph = VIOLATIONS[kind](rng)
     names = [f"x{k}" for k in range(len(graph))]
@@ -105,9 +134,11 @@ def _table(
     nodes: int = NODES,
     rows: int = ROWS,
     edges: int = EDGES,
+    root: Callable[[int, np.random.Generator], Array] | None = None,
+    drawn: Callable[..., NDArray[np.int64]] = datasets.erdos_renyi,
 ) -> tuple[Array, NDArray[np.int64]]:
-    graph = datasets.erdos_renyi(nodes, edges, random_state=int(rng.integers(2**31)))
-    X = np.stack([_root(rows, rng) for _ in range(nodes)], 1)
+    graph = drawn(nodes, edges, random_state=int(rng.integers(2**31)))
+    X = np.stack([(root or _root)(rows, rng) for _ in range(nodes)], 1)
     for node in topological_order(torch.from_numpy(graph)).tolist():
         if graph[:, node].any():
             X[:, node] = effect(X[:, graph[:, node] == 1], rng)
@@ -121,11 +152,27 @@ def _root(rows: int, rng: np.random.Generator) -> Array:
     return kinds[rng.integers(len(kinds))]
 
 
-def _hidden(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
-    """The two columns with most effects are not seen."""
+def _expression(rows: int, rng: np.random.Generator) -> Array:
+    """What a gene that no other regulates is at, between 0 and 1."""
+    a, b = rng.uniform(0.8, 3, 2).tolist()
+    return rng.beta(a, b, size=rows)
+
+
+def _hubs(nodes: int, edges: int, *, random_state: int) -> NDArray[np.int64]:
+    """A scale-free DAG whose hubs have many effects."""
+    return datasets.scale_free(nodes, edges, random_state=random_state).T.copy()
+
+
+def before_hiding(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64], NDArray[np.int64]]:
+    """A table, its graph, and the columns that stay: all but the two with most effects."""
     effect = [additive, joint][rng.integers(2)]
     X, graph = _table(effect, rng, nodes=NODES + 2, edges=EDGES + 7)
-    kept = np.sort(np.argsort(-graph.sum(1), kind="stable")[2:])
+    return X, graph, np.sort(np.argsort(-graph.sum(1), kind="stable")[2:])
+
+
+def _hidden(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """The two columns with most effects are not seen."""
+    X, graph, kept = before_hiding(rng)
     return X[:, kept], graph[np.ix_(kept, kept)]
 
 
@@ -193,6 +240,12 @@ VIOLATIONS: dict[str, Callable[[np.random.Generator], tuple[Array, NDArray[np.in
     "multiplicative noise": lambda rng: _table(multiplicative, rng),
     "post-nonlinear": lambda rng: _table(post_nonlinear, rng),
     "measurement error": lambda rng: _table(either(rng), rng, seen=measured),
+    "last of the causes": lambda rng: _table(latest, rng),
+    "regimes": lambda rng: _table(regimes, rng),
+    "regulation": lambda rng: _table(regulated, rng, seen=stained, root=_expression),
+    "hubs of regulation": lambda rng: _table(
+        regulated, rng, seen=stained, root=_expression, drawn=_hubs, nodes=2 * NODES, edges=24
+    ),
     "saturated sensors": lambda rng: _table(either(rng), rng, seen=saturated),
     "five levels": lambda rng: _table(either(rng), rng, seen=rounded),
     "hidden causes": _hidden,

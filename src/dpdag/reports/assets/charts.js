@@ -91,6 +91,35 @@ function trainingCurves(data) {
   }
 }
 
+// What the graph explains beside graphs of chance, and the share of every variable.
+function qualityCharts({ own, random, shares }) {
+  const still = { ...CONFIG, displayModeBar: false };
+  const look = { font: { ...FONT, size: 11 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)" };
+  const spread = random.map((_, k) => 0.25 * ((k * 7) % 5 - 2) / 2); // dots apart
+  const marks = [
+    { x: [0], y: [0], text: ["no graph"], textposition: "middle right", marker: { size: 11, color: "#52617a", symbol: "line-ns-open", line: { width: 2 } } },
+    { x: [own], y: [0], text: ["this graph"], marker: { size: 14, color: "#0072B2", symbol: "diamond" } },
+  ].map((mark) => ({ textposition: "top center", ...mark, mode: "markers+text", hovertemplate: "%{text}: %{x:.2f}<extra></extra>" }));
+  const chance = { x: random, y: spread.map((y) => y - 0.8), mode: "markers", marker: { size: 8, color: "#E69F00", opacity: 0.7 }, hovertemplate: "random graph: %{x:.2f}<extra></extra>" };
+  const [low, high] = [Math.min(0, own, ...random), Math.max(own, ...random)];
+  const space = 0.14 * (high - low || 1);
+  Plotly.newPlot("explained", [...marks, chance], { ...look, margin: { l: 12, r: 12, t: 8, b: 30 },
+    annotations: random.length ? [{ x: Math.max(...random), y: -0.8, text: `${random.length} random graphs`, showarrow: false, xanchor: Math.max(...random) > (low + high) / 2 ? "right" : "left", xshift: 10, yshift: Math.max(...random) > (low + high) / 2 ? -24 : 0 }] : [],
+    xaxis: { range: [low - space, high + space], gridcolor: "#e8ecf1", zerolinecolor: "#aab4c2" },
+    yaxis: { range: [-1.6, 0.8], visible: false, fixedrange: true },
+  }, still);
+  const names = shares.map(([name]) => plain(name));
+  document.getElementById("shares").style.height = `${46 + 22 * shares.length}px`;
+  Plotly.newPlot("shares", [{
+    type: "bar", orientation: "h", x: shares.map(([, share]) => 100 * share), y: names.map((_, k) => k),
+    marker: { color: shares.map(([, , left]) => (left ? "#E69F00" : "#0072B2")) },
+    hovertext: shares.map(([, share, left], k) => `${names[k]}: ${(100 * share).toFixed(0)} %${left ? ", and still follows other variables" : ""}`), hoverinfo: "text",
+  }], { ...look, margin: { l: 130, r: 28, t: 4, b: 30 }, bargap: 0.3,
+    xaxis: { range: [0, 100], ticksuffix: " %", gridcolor: "#e8ecf1", fixedrange: true },
+    yaxis: { tickmode: "array", tickvals: names.map((_, k) => k), ticktext: names, autorange: "reversed", fixedrange: true },
+  }, still);
+}
+
 // Data as dots, and the learned curve where there is one.
 function mechanismChart(holder, data, i, j) {
   const curve = data.curves[`${i},${j}`];

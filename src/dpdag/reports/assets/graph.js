@@ -59,7 +59,12 @@ function drawNode(data, k, height, parent) {
   return group;
 }
 
-function drawEdge(data, edge, height, parent) {
+// Whether a link is surer than the way it points.
+function directionOpen(data, [i, j, strength]) {
+  return data.word === "probability" && strength < 0.9 * Math.min(1, strength + data.strength[j][i]);
+}
+
+function drawEdge(data, edge, height, parent, hollow) {
   const [i, j, , shade, bend, learned] = edge;
   const width = data.names.length > 60 ? 0.8 + 2 * shade : 1.2 + 3.4 * shade;
   const group = element("g", { class: "edge", "data-edge": `${i},${j}` }, parent);
@@ -68,7 +73,7 @@ function drawEdge(data, edge, height, parent) {
   const line = element("path",
     { class: "line", d: path, fill: "none", stroke: colour(shade), "stroke-width": width }, group);
   if (!learned) line.setAttribute("stroke-dasharray", "6 5");
-  element("polygon", { class: "head", points: head, fill: colour(shade) }, group);
+  element("polygon", { class: "head", points: head, fill: hollow ? "#fff" : colour(shade), stroke: colour(shade), "stroke-width": hollow ? 1.5 : 0 }, group);
   element("path", { class: "hit", d: path }, group);
   return group;
 }
@@ -116,7 +121,7 @@ class Network {
     const focusable = shown.length <= 150;
     this.svg.classList.toggle("dense", shown.length > 300);
     for (const edge of [...shown].reverse()) {
-      const group = drawEdge(this.data, edge, this.height, this.edges);
+      const group = drawEdge(this.data, edge, this.height, this.edges, directionOpen(this.data, edge));
       this.listen(group, "edge", edge);
       if (!focusable) group.removeAttribute("tabindex");
       busy.add(edge[0]).add(edge[1]);

@@ -108,7 +108,7 @@
 
   function update() {
     const level = data.levels[Number(get("threshold").value)];
-    state.shown = data.edges.filter((edge) => edge[2] >= level - 1e-9 * Math.max(1, Math.abs(level)));
+    state.shown = data.edges.filter((edge) => certainty(edge) >= level - 1e-9 * Math.max(1, Math.abs(level)));
     const sum = state.shown.reduce((total, edge) => total + edge[2], 0);
     const text = probable ? level.toFixed(2) : figures(level);
     get("threshold-value").textContent = text;
@@ -123,9 +123,15 @@
     else select(null, null, false);
   }
 
-  function linkText([i, j, strength]) {
-    const linked = Math.min(1, strength + data.strength[j][i]);
-    return linked.toFixed(2) + (strength < 0.9 * linked ? ", direction open" : "");
+  const linked = ([i, j, strength]) => Math.min(1, strength + data.strength[j][i]);
+
+  // Links of the learned graph are shown by how sure they are at all: open directions hide none.
+  const certainty = (edge) => (probable && edge[5] ? linked(edge) : edge[2]);
+
+  const hundredths = (share) => (share >= 0.995 ? "> 0.99" : share.toFixed(2));
+
+  function linkText(edge) {
+    return hundredths(linked(edge)) + (directionOpen(data, edge) ? ", direction open" : "");
   }
 
   function listEdges() {
@@ -138,7 +144,7 @@
       button.setAttribute("aria-label", describe(edge));
       button.addEventListener("click", () => choose("edge", edge, true));
       line(row, "td", data.names[edge[1]]);
-      const cell = line(row, "td", probable ? edge[2].toFixed(2) : figures(edge[2]));
+      const cell = line(row, "td", probable ? hundredths(edge[2]) : figures(edge[2]));
       const meter = line(cell, "span", "", "meter");
       meter.style.width = `${Math.max(2, 55 * edge[3])}%`;
       meter.style.background = colour(edge[3]);
@@ -227,6 +233,7 @@
     line(figure, "figcaption", `sample ${k + 1}: ${edges.length} edges`);
     get("sample-list").append(figure);
   });
+  if (data.quality) qualityCharts(data.quality);
   if (data.history) trainingCurves(data);
   for (const moment of ["beforeprint", "afterprint"]) {
     window.addEventListener(moment, () => document.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.Plots.resize(plot)));
