@@ -108,7 +108,8 @@ def test_links_that_are_certain_may_have_an_open_direction() -> None:
 def test_kinds_of_violations_are_reproducible_tables(kind: str) -> None:
     first, again = violation(kind, 3), violation(kind, 3)
     assert np.array_equal(first.X, again.X)
-    assert first.X.shape == (500, 10)
+    assert len(first.X) == 500
+    assert first.X.shape[1] == len(first.adjacency) >= 10
     assert np.isfinite(first.X).all()
     assert (first.X.std(0) > 0).all()
     assert not np.array_equal(first.X, violation(kind, 4).X)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
@@ -10,12 +9,15 @@ import torch
 from scipy.optimize import nnls
 from torch import Tensor
 
+from ..ops.graphs import topological_order
+
 __all__ = ["WeightedOrders", "fit_orders"]
 
 _STEP = 40.0  # between neighbours in an order: no noise turns them round
-_CANDIDATES = 128  # orders; a dozen of them suffices for forty edges
-_LARGEST = 4e7  # numbers of all candidates together as matrices of edges
-_NONE = 1e-6  # of a weight
+_MOST, _WORK = 100, 20_000  # orders, and nodes of all of them together
+_NEAR = 1e-3  # of a probability that is asked for
+_NONE = 1e-9  # of a weight
+_SURELY = 1e3  # beside probabilities
 
 
 class WeightedOrders(NamedTuple):
@@ -40,9 +42,10 @@ def fit_orders(
     .. math:: \min_{w \ge 0,\, \sum_k w_k = 1} \sum_{i \to j} \Bigl(\sum_k w_k\,
         [j \prec_k i] - \sigma(-o_{ij})\Bigr)^2
 
-    over orders of the graph without the less sure of its edges. One vector ψ cannot do it: an edge
-    of open direction would make those beside it open too. What cannot be is not stated either: an
-    edge next to a path of sure edges points as the path does.
+    by one order after the other that turns the edges of which too little is turned (Frank and
+    Wolfe). One vector ψ cannot do it: an edge of open direction would make those beside it open
+    too. What cannot be is not stated either: an edge next to a path of sure edges points as the
+    path does.
 
     Arguments:
         odds: Log-odds that edges point as they do.
@@ -58,17 +61,20 @@ def fit_orders(
         True
     """
     known, edges = before.numpy(), graph.numpy() & ~before.numpy()
-    against = torch.sigmoid(-odds.double()).numpy()
     cause, effect = np.nonzero(edges)
-    wanted = against[cause, effect]
-    count = int(min(_CANDIDATES, max(2, _LARGEST // len(edges) ** 2))) if len(cause) else 1
-    levels = np.r_[np.inf, np.quantile(wanted, np.linspace(1, 0, count - 1))] if count > 1 else [1]
-    rng = np.random.default_rng(0)
-    orders = np.array([_any_order(known | (edges & (against < level)), rng) for level in levels])
-    position = orders.argsort(-1)
-    turned = (position[:, effect] < position[:, cause]).T.astype(float)  # (edges, k)
-    firm = 1e3  # that weights sum to one
-    weights, _ = nnls(np.vstack([turned, np.full(count, firm)]), np.r_[wanted, firm])
+    wanted = torch.sigmoid(-odds.double()).numpy()[cause, effect]
+    orders = [topological_order(graph | before).numpy()]
+    value = _SURELY * known.astype(float)  # of a node that comes before another
+    for _ in range(min(_MOST, 1 + _WORK // len(edges))):
+        position = np.argsort(orders, -1)
+        turned = (position[:, effect] < position[:, cause]).T.astype(float)  # (edges, k)
+        whole = np.full(len(orders), _SURELY)  # weights sum to one
+        weights = nnls(np.vstack([turned, whole]), np.r_[wanted, _SURELY])[0]
+        missing = wanted - turned @ weights
+        if not (np.abs(missing) > _NEAR).any():
+            break
+        value[effect, cause] = missing
+        orders.append(_ordered(orders[0], value))
     kept = weights > _NONE
     weights = weights[kept] / weights[kept].sum()
     return WeightedOrders(
@@ -76,17 +82,20 @@ def fit_orders(
     )
 
 
-def _any_order(graph: np.ndarray, rng: np.random.Generator) -> np.ndarray:  # (n, n) bool -> (n,)
-    """A topological order, at random where the graph leaves a choice."""
-    rank, waits = rng.permutation(len(graph)), graph.sum(0)
-    free = [(int(rank[v]), v) for v in np.flatnonzero(waits == 0).tolist()]
-    heapq.heapify(free)
-    order = []
-    while free:
-        node = heapq.heappop(free)[1]
-        order.append(node)
-        for child in np.flatnonzero(graph[node]).tolist():
-            waits[child] -= 1
-            if not waits[child]:
-                heapq.heappush(free, (int(rank[child]), child))
-    return np.array(order)
+def _ordered(order: np.ndarray, value: np.ndarray) -> np.ndarray:  # (n,), (n, n) -> (n,)
+    """An order whose pairs are worth most: nodes move one by one to where they are best."""
+    value = np.where(np.abs(value) > _NEAR / 2, value, 0.0)
+    beside = [np.flatnonzero(value[v] != value[:, v]) for v in range(len(value))]
+    place, moved = order.argsort().astype(float), True
+    while moved:
+        moved = False
+        for node in [v for v in order.tolist() if len(beside[v])]:
+            others = beside[node][place[beside[node]].argsort()]
+            bounds = place[others]
+            now = int(np.searchsorted(bounds, place[node]))
+            worth = np.r_[0.0, np.cumsum(value[others, node] - value[node, others])]
+            if worth.max() > worth[now] + _NONE:
+                best, moved = int(worth.argmax()), True
+                place[node] = np.r_[bounds[0] - 2, bounds, bounds[-1] + 2][best : best + 2].mean()
+                place = place.argsort().argsort().astype(float)  # no two alike
+    return place.argsort()
