@@ -162,7 +162,8 @@ def local_posterior(order: list[int]) -> LocalPosterior:
 def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
     nothing = torch.zeros(3, 3)
     graph = SearchResult(nothing.bool(), torch.zeros(3), nothing, nothing.bool())
-    doubt = Doubt(nothing, nothing, torch.zeros(3), torch.tensor(0.0), nothing.bool(), 100)
+    zero = torch.tensor(0.0)
+    doubt = Doubt(nothing, nothing, zero.expand(3), zero, nothing, nothing.bool(), 100, 0.0)
     return Found(graph, posteriors, torch.tensor(weights), doubt)
 
 

@@ -1,13 +1,15 @@
 """What may be stated at most, and what the data leave unexplained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from dpdag import DAGPosterior
-from dpdag.evidence.misfit import beyond_chance, dependence, independent_share
+from dpdag.evidence.misfit import beyond_chance, dependence, independent_share, likeness
 from dpdag.experiments.own.violations import VIOLATIONS, violation
-from dpdag.posterior.doubt import DIRECTION, LINK, Doubt, logit
+from dpdag.posterior.doubt import Doubt
 
 
 def normal(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -49,32 +51,63 @@ def test_a_table_that_is_sorted_keeps_its_rows() -> None:
     assert bool((independent_share(x[x[:, 1].argsort()]) == 1).all())
 
 
-def test_more_nats_are_surer_and_more_misfit_is_less_sure() -> None:
-    nats = torch.tensor([0.0, 5.0, 50.0, 500.0])
-    nothing = torch.zeros(1)
-    for weights, extra in ((LINK, [nothing]), (DIRECTION, [nothing, nothing])):
-        assert bool((logit(weights, 500, nats, *extra).diff() > 0).all())
-        misfits = torch.tensor([0.0, 10.0, 100.0])
-        worse = logit(weights, 500, nats[-1:], *extra[:-1], misfits)
-        assert bool((worse.diff() < 0).all())
+def doubt_of_a_chain(
+    nats: float = 90.0,
+    lead: float = 30.0,
+    misfit: float = 0.0,
+    likeness: float = 0.0,
+    rows: int = 500,
+) -> Doubt:
+    """0 → 1 → 2."""
+    chain = torch.tensor([[0, 1, 0], [0, 0, 1], [0, 0, 0]]).double()
+    alike = torch.full((3, 3), likeness).double()
+    nothing = torch.zeros(3, 3, dtype=torch.bool)
+    left = torch.tensor(misfit)
+    return Doubt(nats * chain, lead * chain, left.expand(3), left, alike, nothing, rows, -2.0)
 
 
-def test_the_same_nats_of_more_rows_are_worth_less() -> None:
-    few, many = (logit(LINK, rows, torch.tensor([80.0]), torch.zeros(1)) for rows in (100, 10_000))
-    assert float(few) > float(many) + 1
+@pytest.mark.parametrize(
+    "facts",
+    [{"nats": 200.0, "lead": 100.0}, {"misfit": -20.0}, {"likeness": -0.3}, {"rows": -2000}],
+)
+def test_more_nats_are_surer_and_misfit_likeness_and_rows_make_less_sure(
+    facts: dict[str, float],
+) -> None:
+    less = {name: -value for name, value in facts.items() if value < 0}
+    more = {name: value for name, value in facts.items() if value > 0}
+    worse, better = doubt_of_a_chain(**less), doubt_of_a_chain(**more)
+    assert bool(better.link[0, 1] > worse.link[0, 1])
+    assert bool(better.direction[0, 1] > worse.direction[0, 1])
+
+
+def test_what_carries_no_nats_is_no_surer_than_beforehand() -> None:
+    assert float(doubt_of_a_chain(nats=1e-6).link[0, 1]) == pytest.approx(-2.0, abs=1e-3)
 
 
 def test_doubt_is_one_statement_for_both_directions() -> None:
-    nats = torch.tensor([[0.0, 90.0, 1.0], [3.0, 0.0, 40.0], [2.0, 5.0, 0.0]])
-    lead = torch.tensor([[0.0, 30.0, 0.0], [0.0, 0.0, 8.0], [0.0, 0.0, 0.0]])
-    settled = torch.zeros(3, 3, dtype=torch.bool)
-    doubt = Doubt(nats, lead, torch.zeros(3), torch.tensor(0.0), settled, 500)
+    doubt = doubt_of_a_chain()
     assert torch.equal(doubt.link, doubt.link.mT)
     assert torch.equal(doubt.direction, doubt.direction.mT)
-    assert float(doubt.link[1, 0]) == float(logit(LINK, 500, nats[0, 1], torch.tensor(0.0)))
-    assert bool(doubt.direction[0, 2].isinf())  # does not stand in the graph
+    assert bool(doubt.link[0, 2].isinf())  # does not stand in the graph
+    assert bool(doubt.direction[0, 2].isinf())
     order = torch.tensor([2, 0, 1])
     assert torch.equal(doubt.relabelled(order).link, doubt.link[order][:, order])
+
+
+def test_a_detour_is_the_strongest_way_over_a_third_column() -> None:
+    alike = torch.tensor([[1, 0.2, 0.6], [0.2, 1, 0.5], [0.6, 0.5, 1]]).double()
+    doubt = replace(doubt_of_a_chain(), likeness=alike)
+    assert float(doubt.detour[0, 1]) == pytest.approx(0.5)
+    assert float(doubt.detour[1, 2]) == pytest.approx(0.2)
+    assert float(doubt.detour[1, 0]) == 0.0  # no edge
+
+
+def test_likeness_does_not_depend_on_rows_or_on_how_a_column_is_scaled() -> None:
+    x = torch.randn(4000, 1, generator=torch.Generator().manual_seed(0)).double()
+    y = x + torch.randn(4000, 1, generator=torch.Generator().manual_seed(1)).double()
+    few, many = (likeness(torch.cat([x, y], 1)[:rows])[0, 1] for rows in (500, 4000))
+    assert abs(float(few - many)) < 0.05
+    assert float(likeness(torch.cat([x, y.exp()], 1))[0, 1]) == pytest.approx(float(many))
 
 
 def test_random_walks_are_not_linked() -> None:
@@ -108,8 +141,7 @@ def test_links_that_are_certain_may_have_an_open_direction() -> None:
 def test_kinds_of_violations_are_reproducible_tables(kind: str) -> None:
     first, again = violation(kind, 3), violation(kind, 3)
     assert np.array_equal(first.X, again.X)
-    assert len(first.X) == 500
-    assert first.X.shape[1] == len(first.adjacency) >= 10
+    assert first.X.shape == (500, len(first.adjacency))
     assert np.isfinite(first.X).all()
     assert (first.X.std(0) > 0).all()
     assert not np.array_equal(first.X, violation(kind, 4).X)

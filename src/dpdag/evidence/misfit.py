@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["beyond_chance", "dependence", "independent_share"]
+__all__ = ["beyond_chance", "dependence", "independent_share", "likeness"]
 
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
 
@@ -40,6 +40,24 @@ def dependence(
     product = (of_residuals @ of_causes.T / rows).square()
     total = product.reshape(len(residual), m, n, k).sum((1, 3))
     return 0.5 * (rows * total - k * m)
+
+
+def likeness(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
+    r"""How much columns have to do with each other, in [0, 1) and whatever the number of rows.
+
+    .. math:: \frac{d}{N + d}
+
+    with d the nats by which one depends on the other.
+
+    Example:
+        >>> x = torch.randn(500, 1, generator=torch.Generator().manual_seed(0)).double()
+        >>> same = torch.cat([x, x.exp(), x.flip(0)], 1)
+        >>> likeness(same)[0].round(decimals=1)
+        tensor([0.7000, 0.7000, 0.0000], dtype=torch.float64)
+    """
+    nats = dependence(x.T.contiguous(), x).clamp_min(0)
+    nats = (nats + nats.mT) / 2
+    return nats / (len(x) + nats)
 
 
 def beyond_chance(nats: Tensor, tests: Tensor) -> Tensor:  # (*), (*) -> (*)

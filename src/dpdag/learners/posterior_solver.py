@@ -21,7 +21,7 @@ from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistri
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
-from ..evidence.misfit import independent_share
+from ..evidence.misfit import independent_share, likeness
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
@@ -206,17 +206,20 @@ class Rows(NamedTuple):
 
     Attributes:
         share: (n, n) that count; all of experiments, which are listed one after the other.
+        likeness: (n, n) of the columns.
         settled: (n, n) bool, whether some row had one column set and the other not.
     """
 
     share: Tensor
+    likeness: Tensor
     settled: Tensor
 
     @classmethod
     def of(cls, x: Tensor, was_set: Tensor) -> Rows:  # (rows, n), (rows, n) bool
         share = independent_share(x)
         settled = torch.from_numpy(told_apart(was_set.numpy()))
-        return cls(torch.ones_like(share) if bool(was_set.any()) else share, settled)
+        counted = torch.ones_like(share) if bool(was_set.any()) else share
+        return cls(counted, likeness(x), settled)
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
@@ -239,10 +242,10 @@ def _with_posterior(
         other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
         if other.total > graph.total + _EQUAL:
             graph = other
-        doubt = doubts(graph, evidence, *rows)
+        doubt = doubts(graph, evidence, *rows, edge_prior=density)
         return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
     odds = direction_odds(graph, evidence, constraints=constraints)
-    doubt = doubts(graph, evidence, *rows)
+    doubt = doubts(graph, evidence, *rows, edge_prior=density)
     local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
     return Found(graph, [local], torch.ones(1), doubt)
 

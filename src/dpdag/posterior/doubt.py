@@ -9,7 +9,8 @@ much is left unexplained.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,15 +20,15 @@ from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
 from ..search import SearchResult
 
-__all__ = ["DIRECTION", "LINK", "Doubt", "doubts", "logit"]
+__all__ = ["DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
-# Logistic regressions on some 500 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
+# Logistic regressions on some 900 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
 # a constant, then coefficients of the nats of the link, and of the misfit of the table.
-LINK = (-2.47, 1.81, -0.65)
+LINK = (-0.88, 1.63, -0.71)
 # nats of the lead over the other direction, misfit of the effect, and misfit of the table.
-DIRECTION = (2.37, 0.81, -0.77, -0.56)
+DIRECTION = (2.52, 0.83, -0.44, -0.73)
 
 
 @dataclass(frozen=True)
@@ -39,27 +40,55 @@ class Doubt:
         lead: (n, n) nats of every edge of the graph over its reversal.
         misfit: (n,) nats that columns leave unexplained beyond chance.
         misfit_of_table: The largest of all tests at once.
+        likeness: (n, n) in [0, 1), how much two columns have to do with each other at all.
         settled: (n, n) bool, pairs that experiments told apart.
         rows: That were read.
+        prior: Log-odds of an edge beforehand.
     """
 
     nats: Tensor
     lead: Tensor
     misfit: Tensor
     misfit_of_table: Tensor
+    likeness: Tensor
     settled: Tensor
     rows: int
+    prior: float
 
     @property
     def link(self) -> Tensor:  # (n, n), symmetric
         """The largest log-odds of the links that stand in the graph; others are not held back."""
-        return self._of_pairs(logit(LINK, self.rows, self.nats, self.misfit_of_table))
+        nats = coarsened(self.nats, self.rows) * (1 - self.detour)
+        learned = _logit(LINK, nats, self._of_table)
+        return self._of_pairs(torch.minimum(learned, self.nats + self.prior))
 
     @property
     def direction(self) -> Tensor:  # (n, n), symmetric
         """The largest log-odds that these links point one way, unless an experiment told."""
-        odds = logit(DIRECTION, self.rows, self.lead, self.misfit, self.misfit_of_table)
+        lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
+        odds = _logit(DIRECTION, lead, coarsened(self.misfit, self.rows), self._of_table)
         return self._of_pairs(odds.clamp_min(0.0)).masked_fill(self.settled, torch.inf)
+
+    @property
+    def _of_table(self) -> Tensor:
+        return coarsened(self.misfit_of_table, self.rows)
+
+    @property
+    def detour(self) -> Tensor:  # (n, n)
+        r"""How alike the ends of an edge both are to a third column.
+
+        .. math:: \max_k \min(\text{likeness}_{ik}, \text{likeness}_{kj})
+
+        Two columns never have more to do with each other through a third one than either has with
+        it; what a noisy measurement of that one leaves looks like an edge between them.
+        """
+        cause, effect = self.lead.nonzero(as_tuple=True)
+        both = torch.minimum(self.likeness[cause], self.likeness[effect])  # (edges, n)
+        edges = torch.arange(len(cause))
+        both[edges, cause] = both[edges, effect] = 0.0
+        through = torch.zeros_like(self.lead)
+        through[cause, effect] = both.amax(-1) if len(cause) else 0.0
+        return through
 
     def _of_pairs(self, odds: Tensor) -> Tensor:  # (n, n) -> (n, n)
         known = odds.where(self.lead != 0, torch.inf)
@@ -67,26 +96,39 @@ class Doubt:
 
     def relabelled(self, order: Tensor) -> Doubt:  # (n,)
         """The same with node ``order[k]`` in place k."""
-        nats, lead, settled = (t[order][:, order] for t in (self.nats, self.lead, self.settled))
-        return Doubt(nats, lead, self.misfit[order], self.misfit_of_table, settled, self.rows)
+        pairs = {
+            name: getattr(self, name)[order][:, order]
+            for name in ("nats", "lead", "likeness", "settled")
+        }
+        return replace(self, misfit=self.misfit[order], **pairs)
 
 
 def doubts(
     found: SearchResult,
     evidence: MixtureEvidence,
     share: Tensor,  # (n, n)
+    likeness: Tensor,  # (n, n)
     settled: Tensor,  # (n, n) bool
+    *,
+    edge_prior: float,
 ) -> Doubt:
     r"""What experience allows to state of a graph.
 
-    .. math:: \mathrm{logit}\, P(\text{right}) \le \beta_0 + \sum_k \beta_k
-        \log\Bigl(1 + \frac{\text{nats}_k}{1 + N / 1000}\Bigr)
+    .. math:: \mathrm{logit}\, P(\text{link}) &\le \beta_0 + \beta_1 c(\text{nats})
+        (1 - \text{detour}) + \beta_2 c(\text{misfit}) \\
+        \mathrm{logit}\, P(\text{direction}) &\le \gamma_0 + \gamma_1 c(\text{lead})
+        (1 - \text{likeness}) + \gamma_2 c(\text{misfit of effect}) + \gamma_3 c(\text{misfit})
+
+    with c(t) = log(1 + t / (1 + N / 1000)). Where columns are nearly copies of each other, small
+    errors of measurement make many nats, so that these count less.
 
     Arguments:
         found: A graph with the gain of every edge, present or not.
         evidence: That it was found with.
         share: Of the rows that count between two columns.
+        likeness: Of two columns.
         settled: Pairs of which an experiment set one end alone.
+        edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
     """
     graph, n = found.adjacency, evidence.n_nodes
     parents, every = graph.T.contiguous(), torch.arange(n)
@@ -96,7 +138,8 @@ def doubts(
     of_table = beyond_chance(left.amax(), apart.sum())
     nats = found.gain.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) * share
     lead = _leads(graph, evidence) * share
-    return Doubt(nats, lead, of_column, of_table, settled, evidence.n_rows)
+    prior = math.log(edge_prior / (1 - edge_prior))
+    return Doubt(nats, lead, of_column, of_table, likeness, settled, evidence.n_rows, prior)
 
 
 def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -> (n, n)
@@ -116,10 +159,13 @@ def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -
     return lead
 
 
-def logit(weights: tuple[float, ...], rows: int, *nats: Tensor) -> Tensor:
-    """A logistic regression on coarsened nats."""
-    constant, *others = weights
-    value = torch.tensor(constant, dtype=torch.float64)
-    for weight, one in zip(others, nats):
-        value = value + weight * torch.log1p(one.double().clamp_min(0) / (1 + rows / ENOUGH))
+def coarsened(nats: Tensor, rows: int) -> Tensor:  # (*) -> (*)
+    """What nats are worth: they grow with the rows, and their surplus ever less."""
+    return torch.log1p(nats.double().clamp_min(0) / (1 + rows / ENOUGH))
+
+
+def _logit(weights: tuple[float, ...], *features: Tensor) -> Tensor:
+    value = torch.tensor(weights[0], dtype=torch.float64)
+    for weight, one in zip(weights[1:], features):
+        value = value + weight * one
     return value

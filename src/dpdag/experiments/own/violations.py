@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,10 +14,11 @@ from ... import datasets
 from ...datasets import Dataset, Provenance
 from ...ops.graphs import topological_order
 
-__all__ = ["VIOLATIONS", "before_hiding", "violation"]
+__all__ = ["SIZES", "VIOLATIONS", "before_hiding", "violation"]
 
 Array = NDArray[np.float64]
 Effect = Callable[[Array, np.random.Generator], Array]  # (rows, p) parents -> (rows,)
+Drawn = tuple[Array, NDArray[np.int64]]  # (rows, n), (n, n)
 
 NODES, EDGES, ROWS = 10, 13, 500
 
@@ -76,6 +79,12 @@ def regimes(parents: Array, rng: np.random.Generator) -> Array:
     return np.where(switch, one, other) + 0.3 * rng.normal(size=len(x))
 
 
+def triggered(parents: Array, rng: np.random.Generator) -> Array:
+    """On or off by a weighted sum of the causes, and noise."""
+    total = _standard(parents) @ rng.choice([-1.0, 1.0], parents.shape[1])
+    return rng.uniform(1, 2) * (total > 0.5 * rng.normal()) + 0.3 * rng.normal(size=len(parents))
+
+
 def additive(parents: Array, rng: np.random.Generator) -> Array:
     """What the evidence expects: a sum of curves and Gaussian noise."""
     value = datasets.AdditiveGP().draw(_standard(parents), rng)
@@ -107,6 +116,19 @@ def stained(X: Array, rng: np.random.Generator) -> Array:
     return X * np.exp(0.1 * rng.normal(size=X.shape))
 
 
+def composed(X: Array, rng: np.random.Generator) -> Array:
+    """Shares of a whole: every row sums to one."""
+    parts = np.exp(0.5 * _standard(X))
+    return np.asarray(parts / parts.sum(1, keepdims=True))
+
+
+def batched(X: Array, rng: np.random.Generator) -> Array:
+    """Rows of five laboratories, each with a scale and a zero of its own."""
+    laboratory = rng.integers(5, size=len(X))
+    scale, zero = 1 + 0.3 * rng.normal(size=(5, X.shape[1])), rng.normal(size=(5, X.shape[1]))
+    return np.asarray(X * scale[laboratory] + 0.5 * X.std(0) * zero[laboratory])
+
+
 def saturated(X: Array, rng: np.random.Generator) -> Array:
     """Every sensor ends at a lowest and a highest value."""
     return np.clip(X, *np.quantile(X, [0.1, 0.85], axis=0))
@@ -119,9 +141,17 @@ def rounded(X: Array, rng: np.random.Generator) -> Array:
 
 
 def violation(kind: str, index: int) -> Dataset:
-    """Table number ``index`` of a kind of ``VIOLATIONS``, 500 rows of ten columns or more."""
+    """Table number ``index`` of a kind of ``VIOLATIONS``, 500 rows of ten columns or more.
+
+    A size of ``SIZES`` may stand behind the kind.
+
+    Example:
+        >>> violation("measurement error, two columns", 0).X.shape
+        (500, 2)
+    """
+    name, _, size = kind.partition(", ")
     rng = np.random.default_rng([index, *kind.encode()])
-    X, graph = VIOLATIONS[kind](rng)
+    X, graph = VIOLATIONS[name](rng, **SIZES[size])
     names = [f"x{k}" for k in range(len(graph))]
     return Dataset(X, graph, names, kind, Provenance("simulated", kind))
 
@@ -136,8 +166,10 @@ def _table(
     edges: int = EDGES,
     root: Callable[[int, np.random.Generator], Array] | None = None,
     drawn: Callable[..., NDArray[np.int64]] = datasets.erdos_renyi,
-) -> tuple[Array, NDArray[np.int64]]:
+) -> Drawn:
     graph = drawn(nodes, edges, random_state=int(rng.integers(2**31)))
+    if nodes == 2:  # always linked, either way
+        graph = np.array([[0, 1], [0, 0]]) if rng.random() < 0.5 else np.array([[0, 0], [1, 0]])
     X = np.stack([(root or _root)(rows, rng) for _ in range(nodes)], 1)
     for node in topological_order(torch.from_numpy(graph)).tolist():
         if graph[:, node].any():
@@ -170,21 +202,35 @@ def before_hiding(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64], N
     return X, graph, np.sort(np.argsort(-graph.sum(1), kind="stable")[2:])
 
 
-def _hidden(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+def _hidden(rng: np.random.Generator) -> Drawn:
     """The two columns with most effects are not seen."""
     X, graph, kept = before_hiding(rng)
     return X[:, kept], graph[np.ix_(kept, kept)]
 
 
-def _populations(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+def _confounded(rng: np.random.Generator) -> Drawn:
+    """A cause and its effect, and a cause of both that is not seen."""
+    effect = either(rng)
+    hidden, own = (_standard(_root(ROWS, rng)) for _ in range(2))
+    cause = own + 0.7 * _standard(effect(hidden[:, None], rng))
+    X = np.stack([cause, effect(np.stack([cause, hidden], 1), rng)], 1)
+    return X, np.array([[0, 1], [0, 0]])
+
+
+def _walks(rng: np.random.Generator, rows: int = ROWS) -> Drawn:
+    """Columns that have nothing to do with each other, every row near the one before."""
+    return rng.normal(size=(rows, NODES)).cumsum(0), np.zeros((NODES, NODES), dtype=int)
+
+
+def _populations(rng: np.random.Generator, **size: Any) -> Drawn:
     """Two populations whose means differ in some columns, rows of both mixed."""
-    X, graph = _table(additive, rng)
+    X, graph = _table(additive, rng, **size)
     second = rng.random(len(X)) < 0.5
     shifted = rng.random(X.shape[1]) < 0.4
     return X + 1.5 * X.std(0) * second[:, None] * shifted, graph
 
 
-def _selected(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+def _selected(rng: np.random.Generator) -> Drawn:
     """Only rows with a high sum of two columns are in the table."""
     X, graph = _table(additive, rng, rows=3 * ROWS)
     a, b = rng.choice(X.shape[1], 2, replace=False)
@@ -192,7 +238,7 @@ def _selected(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
     return X[np.sort(np.argsort(-total)[:ROWS])], graph
 
 
-def _dependent(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+def _dependent(rng: np.random.Generator) -> Drawn:
     """Every row resembles the one before, in all that enters from outside."""
     graph = datasets.erdos_renyi(NODES, EDGES, random_state=int(rng.integers(2**31)))
     noise = rng.normal(size=(ROWS, NODES))
@@ -206,7 +252,7 @@ def _dependent(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
     return X, graph
 
 
-def _feedback(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+def _feedback(rng: np.random.Generator) -> Drawn:
     """Effects act back weakly on their causes, sampled at rest; the strong way counts as true."""
     graph = datasets.erdos_renyi(NODES, EDGES, random_state=int(rng.integers(2**31)))
     weight = graph * rng.choice([-1, 1], graph.shape) * rng.uniform(0.6, 1.2, graph.shape)
@@ -230,27 +276,39 @@ def _normal_cdf(z: Array) -> Array:
     return torch.special.ndtr(torch.from_numpy(z)).numpy()
 
 
-VIOLATIONS: dict[str, Callable[[np.random.Generator], tuple[Array, NDArray[np.int64]]]] = {
-    "additive": lambda rng: _table(additive, rng),
-    "joint": lambda rng: _table(joint, rng),
-    "lines": lambda rng: _table(lines, rng),
-    "sigmoid of sum and noise": lambda rng: _table(sigmoid_of_sum, rng),
-    "network with noise": lambda rng: _table(network_noise, rng),
-    "process with noise": lambda rng: _table(noise_inside, rng),
-    "multiplicative noise": lambda rng: _table(multiplicative, rng),
-    "post-nonlinear": lambda rng: _table(post_nonlinear, rng),
-    "measurement error": lambda rng: _table(either(rng), rng, seen=measured),
-    "last of the causes": lambda rng: _table(latest, rng),
-    "regimes": lambda rng: _table(regimes, rng),
-    "regulation": lambda rng: _table(regulated, rng, seen=stained, root=_expression),
-    "hubs of regulation": lambda rng: _table(
-        regulated, rng, seen=stained, root=_expression, drawn=_hubs, nodes=2 * NODES, edges=24
+SIZES: dict[str, dict[str, int]] = {
+    "": {},
+    "dense": {"edges": 36},
+    "two columns": {"nodes": 2, "edges": 1},
+    "few rows": {"rows": 150},
+    "many rows": {"rows": 2000},
+}
+VIOLATIONS: dict[str, Callable[..., Drawn]] = {
+    "additive": partial(_table, additive),
+    "joint": partial(_table, joint),
+    "lines": partial(_table, lines),
+    "sigmoid of sum and noise": partial(_table, sigmoid_of_sum),
+    "network with noise": partial(_table, network_noise),
+    "process with noise": partial(_table, noise_inside),
+    "multiplicative noise": partial(_table, multiplicative),
+    "post-nonlinear": partial(_table, post_nonlinear),
+    "measurement error": lambda rng, **size: _table(either(rng), rng, seen=measured, **size),
+    "last of the causes": partial(_table, latest),
+    "regimes": partial(_table, regimes),
+    "regulation": partial(_table, regulated, seen=stained, root=_expression),
+    "hubs of regulation": partial(
+        _table, regulated, seen=stained, root=_expression, drawn=_hubs, nodes=2 * NODES, edges=24
     ),
-    "saturated sensors": lambda rng: _table(either(rng), rng, seen=saturated),
-    "five levels": lambda rng: _table(either(rng), rng, seen=rounded),
+    "saturated sensors": lambda rng, **size: _table(either(rng), rng, seen=saturated, **size),
+    "five levels": lambda rng, **size: _table(either(rng), rng, seen=rounded, **size),
+    "shares of a whole": lambda rng, **size: _table(either(rng), rng, seen=composed, **size),
+    "laboratories": lambda rng, **size: _table(either(rng), rng, seen=batched, **size),
+    "triggers": partial(_table, triggered),
     "hidden causes": _hidden,
+    "confounded pair": _confounded,
     "two populations": _populations,
     "selection": _selected,
     "dependent rows": _dependent,
+    "random walks": _walks,
     "feedback": _feedback,
 }
