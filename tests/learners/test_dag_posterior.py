@@ -163,7 +163,8 @@ def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
     nothing = torch.zeros(3, 3)
     graph = SearchResult(nothing.bool(), torch.zeros(3), nothing, nothing.bool())
     zero = torch.tensor(0.0)
-    doubt = Doubt(nothing, nothing, zero.expand(3), zero, nothing, nothing.bool(), 100, 0.0)
+    none = nothing.bool()
+    doubt = Doubt(nothing, nothing, zero.expand(3), zero, nothing, none[0], none, 100, 0.0)
     return Found(graph, posteriors, torch.tensor(weights), doubt)
 
 

@@ -63,7 +63,9 @@ def doubt_of_a_chain(
     alike = torch.full((3, 3), likeness).double()
     nothing = torch.zeros(3, 3, dtype=torch.bool)
     left = torch.tensor(misfit)
-    return Doubt(nats * chain, lead * chain, left.expand(3), left, alike, nothing, rows, -2.0)
+    return Doubt(
+        nats * chain, lead * chain, left.expand(3), left, alike, nothing[0], nothing, rows, -2.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,15 @@ def test_likeness_does_not_depend_on_rows_or_on_how_a_column_is_scaled() -> None
     few, many = (likeness(torch.cat([x, y], 1)[:rows])[0, 1] for rows in (500, 4000))
     assert abs(float(few - many)) < 0.05
     assert float(likeness(torch.cat([x, y.exp()], 1))[0, 1]) == pytest.approx(float(many))
+
+
+def test_no_arrow_into_a_total_of_other_columns_is_stated() -> None:
+    rng = np.random.default_rng(0)
+    parts = rng.normal(size=(300, 3)) ** 3
+    X = np.column_stack([parts, parts.sum(1)])
+    learner = DAGPosterior(mechanism="linear", random_state=0, verbose=False).fit(X)
+    assert learner.edge_probabilities_.max() < 0.9
+    assert learner.doubt_.exact.any()
 
 
 def test_random_walks_are_not_linked() -> None:

@@ -11,6 +11,7 @@ from .diagnostics import listed
 
 __all__ = ["cautions", "explains", "quality_facts"]
 
+EXACT = 0.99995  # share explained of a column that its causes determine: 5 nats a row
 MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
 
 
@@ -86,6 +87,22 @@ def _of_chance(quality: Mapping[str, Any]) -> list[str]:
 
 
 def _of_columns(quality: Mapping[str, Any]) -> list[str]:
+    exact = [one["column"] for one in quality["columns"] if one["explained"] > EXACT]
+    return _of_functions(exact) + _of_misfits(quality)
+
+
+def _of_functions(exact: list[str]) -> list[str]:
+    if not exact:
+        return []
+    verb = "is an exact function" if len(exact) == 1 else "are exact functions"
+    return [
+        f"{listed(exact)} {verb} of other columns, such as a total or a copy in other units. Any "
+        "of them can be written as a function of the rest, so no arrow among them can be told: leave "
+        "one out, or say which comes last."
+    ]
+
+
+def _of_misfits(quality: Mapping[str, Any]) -> list[str]:
     left = [one for one in quality["columns"] if one["misfit"] > MISFIT]
     left.sort(key=lambda one: -one["misfit"])
     if not left:

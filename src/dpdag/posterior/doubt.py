@@ -24,6 +24,10 @@ __all__ = ["DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
+# Nats a row by which causes explain a column exactly: what is left has e^-5 of its spread. Totals,
+# shares of a whole and copies in other units are written as a function of any of their parts.
+EXACT = 5.0
+
 # Logistic regressions on some 900 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
 # a constant, then coefficients of the nats of the link, and of the misfit of the table.
 LINK = (-0.88, 1.63, -0.71)
@@ -41,6 +45,7 @@ class Doubt:
         misfit: (n,) nats that columns leave unexplained beyond chance.
         misfit_of_table: The largest of all tests at once.
         likeness: (n, n) in [0, 1), how much two columns have to do with each other at all.
+        exact: (n,) bool, columns that their causes determine; no arrow into them can be told.
         settled: (n, n) bool, pairs that experiments told apart.
         rows: That were read.
         prior: Log-odds of an edge beforehand.
@@ -51,6 +56,7 @@ class Doubt:
     misfit: Tensor
     misfit_of_table: Tensor
     likeness: Tensor
+    exact: Tensor
     settled: Tensor
     rows: int
     prior: float
@@ -67,7 +73,8 @@ class Doubt:
         """The largest log-odds that these links point one way, unless an experiment told."""
         lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
         odds = _logit(DIRECTION, lead, coarsened(self.misfit, self.rows), self._of_table)
-        return self._of_pairs(odds.clamp_min(0.0)).masked_fill(self.settled, torch.inf)
+        odds = odds.clamp_min(0.0).masked_fill(self.exact, 0.0)
+        return self._of_pairs(odds).masked_fill(self.settled, torch.inf)
 
     @property
     def _of_table(self) -> Tensor:
@@ -100,7 +107,7 @@ class Doubt:
             name: getattr(self, name)[order][:, order]
             for name in ("nats", "lead", "likeness", "settled")
         }
-        return replace(self, misfit=self.misfit[order], **pairs)
+        return replace(self, misfit=self.misfit[order], exact=self.exact[order], **pairs)
 
 
 def doubts(
@@ -138,8 +145,19 @@ def doubts(
     of_table = beyond_chance(left.amax(), apart.sum())
     nats = found.gain.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) * share
     lead = _leads(graph, evidence) * share
-    prior = math.log(edge_prior / (1 - edge_prior))
-    return Doubt(nats, lead, of_column, of_table, likeness, settled, evidence.n_rows, prior)
+    alone = evidence.log_evidence(every, torch.zeros_like(parents))
+    exact = evidence.log_evidence(every, parents) - alone > EXACT * evidence.n_rows
+    return Doubt(
+        nats,
+        lead,
+        of_column,
+        of_table,
+        likeness,
+        exact,
+        settled,
+        rows=evidence.n_rows,
+        prior=math.log(edge_prior / (1 - edge_prior)),
+    )
 
 
 def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -> (n, n)
