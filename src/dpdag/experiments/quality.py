@@ -97,8 +97,8 @@ def _of_functions(exact: list[str]) -> list[str]:
     verb = "is an exact function" if len(exact) == 1 else "are exact functions"
     return [
         f"{listed(exact)} {verb} of other columns, such as a total or a copy in other units. Any "
-        "of them can be written as a function of the rest, so no arrow among them can be told: leave "
-        "one out, or say which comes last."
+        "of them can be written as a function of the rest, so no arrow among them can be told: "
+        "leave one out, or say which comes last."
     ]
 
 
