@@ -20,7 +20,9 @@ def table(folder: Path) -> Path:
     lines = ["a,b,c", *(",".join(f"{value:.3f}" for value in row) for row in rows)]
     (folder / "data.csv").write_text("\n".join(lines) + "\n")
     (folder / "edges.csv").write_text("source,target\na,b\nb,c\n")
+    (folder / "more.csv").write_text("source,target\na,z\n")
     (folder / "fakes.py").write_text((FAKES / "fakes.py").read_text())
+    (folder / "broken.py").write_text("class Guess\n")
     return folder
 
 
@@ -59,6 +61,23 @@ def test_failing_cells_are_told_and_retried(dpdag, table: Path) -> None:
     lines = (table / "results" / "cells.jsonl").read_text().splitlines()
     assert len(lines) == 3
     assert "ValueError: no idea" in (table / "results" / "report.md").read_text()
+
+
+def test_every_method_that_fails_is_told_with_its_reason(dpdag, table: Path) -> None:
+    ends = [f"{GUESS}[end={end}]" for end in ("raise", "die")]
+    dpdag(table, "reproduce", "structure", *OWN[:-1], *ends, "--sets", 1, "--out", "results")
+    report = (table / "results" / "report.md").read_text()
+    assert "1 of 1 cells failed, such as Guess[end=raise] × data[0] × seed 0: ValueError" in report
+    assert "1 of 1 cells failed, such as Guess[end=die] × data[0] × seed 0: RuntimeError" in report
+
+
+def test_changed_code_of_ones_own_is_run_anew(dpdag, table: Path) -> None:
+    for line in ("", "", "\n# another guess\n"):
+        with (table / "fakes.py").open("a") as file:
+            file.write(line)
+        dpdag(table, "reproduce", "structure", *OWN, "CAM", "--sets", 1, "--out", "results")
+    lines = (table / "results" / "cells.jsonl").read_text().splitlines()
+    assert [json.loads(line)["method"] for line in lines] == ["Guess", "CAM", "Guess"]
 
 
 def test_a_killed_run_continues_where_it_was(own_process, dpdag, table: Path) -> None:
@@ -111,6 +130,7 @@ def test_experiments_are_listed_in_a_line_each(dpdag, folder: Path) -> None:
         (["structure", "--learners", "nowhere:Class"], ["nowhere:Class", "No module named"]),
         (["structure", "--learners", "fakes:Gues"], ["fakes has no 'Gues'"]),
         (["structure", "--learners", "fakes:NoLearner"], ["NoLearner", "'fit'"]),
+        (["structure", "--learners", "broken:Guess"], ["broken:Guess: SyntaxError", "line 1"]),
         (
             ["structure", "--datasets", "ER-10"],
             ["Unknown data set 'ER-10'", "Did you mean 'ER-10-"],
@@ -118,6 +138,7 @@ def test_experiments_are_listed_in_a_line_each(dpdag, folder: Path) -> None:
         (["structure", "--datasets", "data.csv"], ["data.csv", "--truth EDGES.csv"]),
         (["structure", "--datasets", "no.csv", "--truth", "edges.csv"], ["no.csv does not exist"]),
         (["structure", "--datasets", "data.csv", "--truth", "data.csv"], ["'source'"]),
+        (["structure", "--datasets", "data.csv", "--truth", "more.csv"], ["more.csv", "has z."]),
         (["structure", "--address", "auto"], ["--address goes with --engine ray"]),
     ],
     ids=lambda value: " ".join(value[-2:]) if isinstance(value, list) else None,

@@ -82,7 +82,7 @@ Best of 2 scores: VI-DP-DAG 1; CAM 2.
 
 Fits for each data set and method: 1 to 2.
 
-1 cells failed, such as VI-DP-DAG × Sachs[1] × seed 0: ValueError: no idea
+VI-DP-DAG: 1 of 4 cells failed, such as VI-DP-DAG × Sachs[1] × seed 0: ValueError: no idea
 """
 
 

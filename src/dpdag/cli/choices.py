@@ -137,6 +137,8 @@ def _own_class(word: str) -> Any:
         raise ValueError(f"--learners {word}: {error}.") from None
     except AttributeError:
         raise ValueError(f"--learners {word}: {module} has no {name!r}.") from None
+    except Exception as error:  # whatever is wrong with code of one's own
+        raise ValueError(f"--learners {word}: {type(error).__name__}: {error}.") from None
     if not callable(getattr(found, "fit", None)):
         raise ValueError(f"--learners {word}: {name} must be a class with a method 'fit'.")
     return found

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from ..experiments import Outcome, Store
@@ -60,9 +61,9 @@ class Progress:
         sets = list(dict.fromkeys(data for _, data in self._planned))
         grid = Grid(box=None)
         for head in ("", *sets):
-            grid.add_column(head, justify="right" if head else "left")
+            grid.add_column(escape(head), justify="right" if head else "left")
         for method in methods:
-            grid.add_row(method, *(self._cell((method, data)) for data in sets))
+            grid.add_row(escape(method), *(self._cell((method, data)) for data in sets))
         return grid
 
     def _cell(self, key: tuple[str, str]) -> str:

@@ -151,7 +151,7 @@ def reproduce(
     Console().print(f"[bold]Report[/]    {written[0]}", soft_wrap=True, highlight=False)
     if failed:
         typer.echo(
-            f"dpdag: {failed} of {len(planned)} cells failed; {store.cells} says why, and --retry "
+            f"dpdag: {failed} of {len(planned)} cells failed; {written[0]} says why, and --retry "
             "runs them again.",
             err=True,
         )

@@ -31,10 +31,10 @@ def is_name(name: str) -> bool:
     """Whether :func:`load` knows a data set of this name.
 
     Example:
-        >>> is_name("ER-30-60"), is_name("Sacks")
-        (True, False)
+        >>> is_name("ER-30-60"), is_name("Sachs-interventional"), is_name("Sacks")
+        (True, True, False)
     """
-    return name.lower() in ("sachs", "syntren") or canonical_name(name) is not None
+    return name.lower() in map(str.lower, NAMED) or canonical_name(name) is not None
 
 
 def load(name: str, index: int = 0, *, source: str = "auto") -> Dataset:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,11 +54,11 @@ class Cell:
 
     @cached_property
     def learner(self) -> dict[str, Any]:
-        """Class and every parameter of the method, defaults included."""
+        """Class and every parameter of the method, defaults included; of a user's, the code too."""
         built = self.method.build()
         own = built.get_params(deep=False) if hasattr(built, "get_params") else self.method.settings
         settings = {name: told(value) for name, value in own.items() if name not in PASSED}
-        return {"class": told(type(built)), "settings": settings}
+        return {"class": told(type(built)), "settings": settings, **_code(type(built))}
 
     @cached_property
     def identity(self) -> str:
@@ -107,6 +108,17 @@ def plan(
                 for seed in range(experiment.seeds if seeds is None else seeds)
             ]
     return cells
+
+
+def _code(kind: type) -> dict[str, str]:
+    """A hash of the file of a class that is not ours: changed code is another method."""
+    if kind.__module__.partition(".")[0] == __package__.partition(".")[0]:
+        return {}
+    try:
+        source = inspect.getsource(inspect.getmodule(kind) or kind)
+    except (OSError, TypeError):
+        return {}
+    return {"code": hashlib.sha256(source.encode()).hexdigest()[:16]}
 
 
 def told(part: Any) -> Any:

@@ -17,7 +17,14 @@ from .experiment import Source
 __all__ = ["PAPER_SOURCES", "benchmark", "graph_alone", "named", "nodes_alone", "own_table"]
 
 # Sets whose original files are read from the data folder or downloaded; all others are generated.
-ORIGINAL = {"ER-10-10": 10, "ER-10-40": 10, "SF-10-10": 10, "SynTReN": 10, "Sachs": 1}
+ORIGINAL = {
+    "ER-10-10": 10,
+    "ER-10-40": 10,
+    "SF-10-10": 10,
+    "SynTReN": 10,
+    "Sachs": 1,
+    "Sachs-interventional": 1,
+}
 
 
 def benchmark(name: str, index: int) -> Dataset:
@@ -72,7 +79,10 @@ def _read(name: str, index: int, *, files: list[str], content: str) -> Dataset:
     """The table and its graph; ``content`` is part of what a cell is."""
     frame = datasets.read(files[0])
     names = [str(column) for column in frame.columns]
-    graph = read_dag(files[1], names).numpy().astype(int)
+    try:
+        graph = read_dag(files[1], names).numpy().astype(int)
+    except ValueError as error:
+        raise ValueError(f"{files[1]}: {error}") from None
     provenance = Provenance("original", f"Read from {Path(files[0]).name}.")
     return Dataset(frame.to_numpy(), graph, names, name, provenance)
 

@@ -183,7 +183,7 @@ def _aligned(first: Matrix, second: Matrix, names: Names) -> tuple[Matrix, Matri
     """Bring the second matrix into the node order of the first, by name."""
     both = f"'{first.what}' and '{second.what}'"
     sizes = first.values.shape[0], second.values.shape[0]
-    if sizes[0] != sizes[1]:
+    if sizes[0] != sizes[1] and (first.nameless or second.nameless):
         raise ValueError(f"{both} must have the same nodes; got {sizes[0]} and {sizes[1]} nodes.")
     first, second = _named(first, names), _named(second, names)
     order = places(first.labels, second.labels)

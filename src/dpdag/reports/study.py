@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from html import escape
 from importlib.util import find_spec
@@ -92,10 +92,21 @@ def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Se
     if sets:
         span = f"{min(sets)} to {max(sets)}" if min(sets) < max(sets) else f"{max(sets)}"
         notes.append(f"Fits for each data set and method: {span}.")
-    failed = [one for one in outcomes if one.error]
-    if failed:
-        notes.append(f"{len(failed)} cells failed, such as {failed[0].cell}: {failed[0].error}")
-    return Section(layout, outcomes, tables, notes, files)
+    return Section(layout, outcomes, tables, notes + _failures(outcomes), files)
+
+
+def _failures(outcomes: Sequence[Outcome]) -> list[str]:
+    """How many cells of each method failed, and why the first of them did."""
+    planned = Counter(one.method for one in outcomes)
+    failed: dict[str, list[Outcome]] = defaultdict(list)
+    for one in outcomes:
+        if one.error:
+            failed[one.method].append(one)
+    return [
+        f"{method}: {len(own)} of {planned[method]} cells failed, such as {own[0].cell}: "
+        f"{own[0].error}"
+        for method, own in failed.items()
+    ]
 
 
 def _markdown(found: Sequence[Section]) -> str:

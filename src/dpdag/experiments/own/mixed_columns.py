@@ -32,7 +32,9 @@ def mixed_table(
 
 
 def certainty(fitted: Fitted) -> Values:
-    """Edges stated above 0.95, and how many of them are right."""
+    """Edges stated above 0.95, and how many of them are right, where probabilities are stated."""
+    if not hasattr(fitted.learner, "edge_probabilities_"):
+        return {}
     stated = np.asarray(fitted.learner.edge_probabilities_) > 0.95
     right = stated & (fitted.data.adjacency == 1)
     return {"stated": int(stated.sum()), "stated and right": int(right.sum())}
