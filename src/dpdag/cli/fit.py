@@ -188,7 +188,9 @@ def fit(
         if table.interventions is not None:
             refuse_unable(model)
         record = _learn(model, table)
-        table = table.noting(table.frame, *experiment_notes(model, len(table.frame)))
+        table = table.noting(
+            table.frame, *experiment_notes(model, len(table.frame)), *_haste(model)
+        )
         found = summary.facts(record, table, model, seed=seed)
         _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
     _tell(found, out, as_json=as_json)
@@ -221,12 +223,19 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
             console.print(escape(text), soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Columns .* number the rows")  # noted with the table
+        for noted in ("Columns .* number the rows", "A 'time_budget' of"):  # with the table
+            warnings.filterwarnings("ignore", noted)
         if (interventions := table.interventions) is None:
             model.fit(table.frame)
         else:
             model.fit(table.frame, interventions=interventions)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
+
+
+def _haste(model: DAGLearner) -> list[str]:
+    """What there was no time for."""
+    left_out = getattr(model, "left_out_", ())
+    return [f"No time was left for {'; '.join(left_out)}."] if left_out else []
 
 
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:

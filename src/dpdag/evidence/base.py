@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor
 
+from ..deadline import ENDLESS, Deadline
+
 __all__ = ["CachedEvidence", "Evidence"]
 
 
@@ -20,9 +22,11 @@ class Evidence(ABC):
 
     Attributes:
         n_nodes: Number of variables, n.
+        deadline: Asked before every evaluation that takes long.
     """
 
     n_nodes: int
+    deadline: Deadline = ENDLESS
 
     @abstractmethod
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)

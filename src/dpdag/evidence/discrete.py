@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from ..deadline import ENDLESS, Deadline
 from ..ops.rows import varied_rows
 from .base import Evidence
 from .cells import Cells, ordered_cells, pooled_cells
@@ -48,6 +49,7 @@ class DiscreteEvidence(Evidence):
         values: (N, n) as they are, in order but for categories; continuous columns are not read.
         kinds: The type of each column.
         functions: Of ``LATENT``.
+        deadline: Asked before every batch.
 
     Example:
         >>> x = torch.randn(300, 1, generator=torch.Generator().manual_seed(0)).double()
@@ -67,7 +69,9 @@ class DiscreteEvidence(Evidence):
         kinds: Sequence[str],
         *,
         functions: Sequence[str] = LATENT,
+        deadline: Deadline = ENDLESS,
     ) -> None:
+        self.deadline = deadline
         self.n_rows, self.n_nodes = x.shape
         self.x, self.values, self.kinds = x.double(), values, tuple(kinds)
         self.functions = tuple(name for name in LATENT if name in functions) or ("additive",)
@@ -79,7 +83,7 @@ class DiscreteEvidence(Evidence):
         self._few: DiscreteEvidence | None = None
         if "gp" in self.functions and self.n_rows > 1.5 * _FEW:
             few = varied_rows(values, order[:_FEW])
-            self._few = DiscreteEvidence(self.x[few], values[few], kinds)
+            self._few = DiscreteEvidence(self.x[few], values[few], kinds, deadline=deadline)
         self._known: dict[str, dict[tuple[int, bytes], float]] = {name: {} for name in LATENT}
         self._families = _families(values, self.kinds)
         self.log_root = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
@@ -132,7 +136,13 @@ class DiscreteEvidence(Evidence):
         """The same with column ``order[k]`` in place k, of these functions only."""
         kinds = [self.kinds[k] for k in order.tolist()]
         kept = self.functions if functions is None else functions
-        own = DiscreteEvidence(self.x[:, order], self.values[:, order], kinds, functions=kept)
+        own = DiscreteEvidence(
+            self.x[:, order],
+            self.values[:, order],
+            kinds,
+            functions=kept,
+            deadline=self.deadline,
+        )
         if torch.equal(order, torch.arange(self.n_nodes)):
             own._known = self._known
         return own
@@ -179,6 +189,7 @@ class DiscreteEvidence(Evidence):
         if name == "gp":
             copies *= len(self._centres)
         for rows, phi, precision in features.of_sets(parents, copies=copies):
+            self.deadline.check()
             column = family.place[child[rows]]
             if name == "gp":
                 phi, precision = process(phi, self._centres)

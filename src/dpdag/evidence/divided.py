@@ -56,6 +56,7 @@ class DividedMixture(MixtureEvidence):
         largest = max(parts, key=lambda part: part.n_rows)
         self.n_nodes, self.n_rows = len(part_of), largest.n_rows
         self.table, self.functions = largest.table, largest.functions
+        self.deadline = largest.deadline
         self.processes, self.lookahead = largest.processes, largest.lookahead
         self.sees_pairs = largest.sees_pairs
         self.lines: Any = DividedEvidence([part.lines for part in parts], part_of)
@@ -92,6 +93,9 @@ class DividedMixture(MixtureEvidence):
             return self
         cheap = [part for part in parts if part is not None]
         return DividedMixture(cheap, self.part_of) if cheap else None
+
+    def by_curves(self) -> MixtureEvidence:
+        return DividedMixture([part.by_curves() for part in self.parts], self.part_of)
 
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         return DividedMixture([part.relabelled(order) for part in self.parts], self.part_of[order])

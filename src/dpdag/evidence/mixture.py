@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..columns import Table
+from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .gp import GPEvidence
 from .gp.batches import as_bits, bits_of, members
@@ -96,6 +97,7 @@ class MixtureEvidence(ScreenedEvidence):
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
         device: For Gaussian processes.
+        deadline: Asked before every evaluation.
 
     Example:
         >>> generator = torch.Generator().manual_seed(0)
@@ -118,16 +120,18 @@ class MixtureEvidence(ScreenedEvidence):
         any_noise: bool = True,
         asked: Tensor | None = None,
         device: torch.device | str = "cpu",
+        deadline: Deadline = ENDLESS,
     ) -> None:
         if isinstance(table, Tensor):
             table = Table(table, table)
+        self.deadline = deadline
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
         self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
-            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device)
+            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device, deadline=deadline)
             for name in functions
             if name in KERNEL_OF
         }
@@ -203,6 +207,10 @@ class MixtureEvidence(ScreenedEvidence):
             return self if cheap else None
         return self._alike(self.table, cheap, torch.arange(self.n_nodes))
 
+    def by_curves(self) -> MixtureEvidence:
+        """The same of lines and sums of curves, whatever the functions here."""
+        return self._alike(self.table, list(self.cheap), torch.arange(self.n_nodes))
+
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         """The same with column ``order[k]`` in place k, knowing what is known."""
         table = Table(*(part[:, order] for part in self.table))
@@ -222,6 +230,7 @@ class MixtureEvidence(ScreenedEvidence):
             any_noise=self.any_noise,
             asked=self.asked[order],
             device=self.device,
+            deadline=self.deadline,
         )
 
     def holds(self, function: str, graph: Tensor) -> bool:  # (n, n) bool
@@ -286,6 +295,7 @@ class MixtureEvidence(ScreenedEvidence):
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
     ) -> tuple[Tensor, Tensor]:  # -> (b, f, k), (b,)
         """Terms, and whether all that matter are final."""
+        self.deadline.check()
         f = len(self.functions)
         terms = torch.full((len(child), f, len(NOISES)), -math.inf, dtype=torch.float64)
         bare = ~parents.any(-1)
@@ -365,6 +375,7 @@ class MixtureEvidence(ScreenedEvidence):
     # What searches ask for -------------------------------------------------------------------
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
+        self.deadline.check()
         terms = self.terms(child, parents)
         total = terms.flatten(1).logsumexp(-1)
         matters = terms.flatten(2).amax(-1) > (total - _MARGIN)[:, None]  # (b, f)

@@ -62,6 +62,7 @@ class TypedEvidence(MixtureEvidence):
             any_noise=self.any_noise,
             asked=self.asked[order],
             device=self.device,
+            deadline=self.deadline,
         )
 
     def _cheap(self, table: Table) -> dict[str, Any]:

@@ -47,7 +47,7 @@ CHECKED_STEPS = 30  # between two looks at the held-out rows
 
 
 class NotConvergedWarning(ConvergenceWarning):
-    """Training ended before the graph was acyclic, or diverged; the last good state is kept."""
+    """A fit ended before it was done, for want of epochs or of time; its best state is kept."""
 
 
 @dataclass(frozen=True)

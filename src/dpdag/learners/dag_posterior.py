@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor
 
 from ..columns import ColumnType, column_types
+from ..deadline import Deadline
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
@@ -20,6 +22,7 @@ from ..scm import fit_mixed_by_rows
 from ..training import Spinner
 from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
+from .constrained import NotConvergedWarning
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
 from .posterior_solver import (
@@ -39,7 +42,7 @@ __all__ = ["DAGPosterior"]
 _RANGES = {
     "edge_prior": Range(0, 1, closed="neither", optional=True),
     "resamples": Range(0, integer=True),
-    "time_budget": Range(0, closed="neither"),
+    "time_budget": Range(0, closed="neither", optional=True),
 }
 
 
@@ -65,9 +68,10 @@ class DAGPosterior(PosteriorLearner):
             per column being expected beforehand.
         resamples: Searches on random halves of the rows whose posteriors are averaged with that of
             all rows.
-        time_budget: Seconds that a search may take on one CPU core or on the GPU, roughly: it
-            looks at as many rows as that and the free memory allow, but at no less than 1000 for
-            want of time.
+        time_budget: Seconds that the fit may take. It reads as many rows as they and the free
+            memory allow, but no less than 1000 for want of time; what else there is no time for is
+            left out, with a warning, and named in ``left_out_``. None reads as many rows as 120
+            seconds allow, and takes its time.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
@@ -93,6 +97,7 @@ class DAGPosterior(PosteriorLearner):
         quality_: What the graph explains in nats per row more than no graph (``nats_per_row``, and
             ``by_curves`` as the ``random_graphs`` of the same size do), and the share of its links
             and arrows ``found_again`` on halves of the rows, with ``resamples``.
+        left_out_: What ``time_budget`` left no time for.
         types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -108,7 +113,7 @@ class DAGPosterior(PosteriorLearner):
     mechanism: str | Sequence[str] = "auto"
     edge_prior: float | None = None
     resamples: int = 0
-    time_budget: float = TIME_BUDGET
+    time_budget: float | None = None
     types: Mapping[Any, str] | None = None
     missing: str = "error"
     knowledge: Knowledge | None = None
@@ -130,13 +135,29 @@ class DAGPosterior(PosteriorLearner):
         """
         self._check()
         warn_of_row_numbers(X)
+        whole = Deadline(self.time_budget)
         X = self._coded(X)
         if self.missing == "impute":
-            fit_with_missing(self, X, self._fit, interventions)
-            return self
-        return self._fit(X, interventions)
+            fit_with_missing(self, X, partial(self._fit_within, whole), interventions)
+        else:
+            self._fit_within(whole, X, interventions)
+        if self.left_out_:
+            warnings.warn(
+                f"A 'time_budget' of {self.time_budget:g} s left no time for "
+                f"{'; '.join(self.left_out_)}. Raise it, or give fewer rows or columns.",
+                NotConvergedWarning,
+                stacklevel=2,
+            )
+        return self
 
     # Steps of fit ----------------------------------------------------------------------------
+
+    def _fit_within(self, whole: Deadline, X: Any, interventions: Any, share: float = 1.0) -> None:
+        """Fit in a share of the time that is left."""
+        self._deadline = Deadline(share * whole.left)
+        self._fit(X, interventions)
+        self.left_out_ = self._deadline.left_out
+        del self._deadline
 
     def _check(self) -> None:
         check_ranges(self.get_params(deep=False), _RANGES)
@@ -155,13 +176,14 @@ class DAGPosterior(PosteriorLearner):
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
             columns,
-            self.time_budget,
+            self.time_budget or TIME_BUDGET,
             resolve_device(self.device),
             functions=self._functions(),
             edge_prior=self.edge_prior,
             resamples=self.resamples,
             random_state=self.random_state,
             types=self._typed(),
+            deadline=self._deadline,
         )
 
     def _prepare(self, X: Any, interventions: Any = None) -> Job:

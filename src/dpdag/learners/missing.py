@@ -25,7 +25,7 @@ _ENOUGH = 20  # rows without gaps per column
 
 
 def fit_with_missing(
-    learner: DAGLearner, X: Any, fit: Callable[[Any, Any], Any], interventions: Any = None
+    learner: DAGLearner, X: Any, fit: Callable[[Any, Any, float], Any], interventions: Any = None
 ) -> None:
     r"""Alternate between learning from filled data and drawing values from what was learned.
 
@@ -39,7 +39,8 @@ def fit_with_missing(
     The first fit is to rows without gaps where there are enough, else to usual values.
 
     Arguments:
-        fit: Fits the learner to data without missing values and what was set in them.
+        fit: Fits the learner to data without missing values and what was set in them, in a share
+            of the time that is left.
         interventions: As in ``fit``; a value that was set cannot be missing.
     """
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
@@ -53,12 +54,13 @@ def fit_with_missing(
         kinds = learner.types_ or [ColumnType("continuous")] * values.shape[1]
         usual = [_usual(column[~np.isnan(column)], own) for column, own in zip(values.T, kinds)]
         filled, rows = np.where(missing, usual, values), every
-    for draw in range(_ROUNDS if missing.any() else 0):
-        fit(_table(filled[rows], X), was_set[rows])
+    rounds = _ROUNDS if missing.any() else 0
+    for draw in range(rounds):
+        fit(_table(filled[rows], X), was_set[rows], 1 / (rounds + 1 - draw))
         generator = torch_generator(learner.random_state, "missing", draw)
         drawn = _drawn(learner, values, was_set, generator)
         filled, rows = np.where(missing, learner._settled(drawn), values), every
-    fit(_table(filled, X), was_set)
+    fit(_table(filled, X), was_set, 1.0)
     learner.observed_ = Observed.of(values, was_set)
 
 

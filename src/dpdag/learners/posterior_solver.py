@@ -17,6 +17,7 @@ from ..columns import (
     table_of,
     transform,
 )
+from ..deadline import ENDLESS, Deadline
 from ..distributions import Constraints, DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
@@ -48,6 +49,8 @@ __all__ = [
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _EQUAL = 1e-6  # nats between graphs that explain the same
+# Shares of all time that stages may end at; functions are fitted after them.
+_COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.5, 0.7, 0.8
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Plan:
         resamples: Random halves of the rows.
         rows: That evidences read at most.
         types: Of the columns; None where all are continuous.
+        deadline: Of the whole fit.
     """
 
     functions: Sequence[str] = FUNCTIONS
@@ -71,11 +75,13 @@ class Plan:
     device: str = "cpu"
     random_state: Any = None
     types: TypedColumns | None = None
+    deadline: Deadline = ENDLESS
 
     @classmethod
     def within(cls, columns: int, seconds: float, device: str, **others: Any) -> Plan:
         """With as many rows as seconds and memory allow."""
-        rows = affordable_rows(columns, seconds=seconds, device=device)
+        work = columns * 2 ** (columns - 1) / 3 if columns <= _ENUMERATED else 0  # of all sets
+        rows = affordable_rows(max(columns, work), seconds=seconds, device=device)
         return cls(rows=rows, device=device, **others)
 
     def evidence(
@@ -103,11 +109,14 @@ class Plan:
             "any_noise": self.any_noise,
             "asked": asked,
             "device": self.device,
+            "deadline": self.deadline,
         }
         if self.types is None or not bool(self.types.discrete.any()):
             return MixtureEvidence(table, functions=self.functions, **options)
         values, kinds = self.types.values(x), self.types.kinds
-        discrete = DiscreteEvidence(table.x, values, kinds, functions=self.functions)
+        discrete = DiscreteEvidence(
+            table.x, values, kinds, functions=self.functions, deadline=self.deadline
+        )
         return TypedEvidence(table, discrete, functions=self.functions, **options)
 
     def relabelled(self, order: Tensor) -> Plan:  # (n,)
@@ -139,15 +148,18 @@ def choose_columns(
 ) -> tuple[tuple[str, ...], MonotoneColumns | None]:
     """What is done to every column, and the functions that do it; None for nothing."""
     order = order_by_values(x)
-    chosen = choose_transforms(
-        x[:, order],
-        prior=EdgePrior.of(constraints, plan.edge_prior),
-        constraints=constraints.relabelled(order),
-        functions=plan.functions,
-        any_noise=plan.any_noise,
-        fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
-        was_set=was_set[:, order],
-    )
+    chosen = ("identity",) * x.shape[1]
+    with plan.deadline.stage("transformations: columns are as they came", until=_COLUMNS):
+        chosen = choose_transforms(
+            x[:, order],
+            prior=EdgePrior.of(constraints, plan.edge_prior),
+            constraints=constraints.relabelled(order),
+            functions=plan.functions,
+            any_noise=plan.any_noise,
+            fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
+            was_set=was_set[:, order],
+            deadline=plan.deadline,
+        )
     kinds = tuple(chosen[k] for k in order.argsort().tolist())
     if all(kind == "identity" for kind in kinds):
         return kinds, None
@@ -183,22 +195,34 @@ def _solve(
     prior = EdgePrior.of(constraints, plan.edge_prior)
     spinner.show("searching a graph")
     evidence = plan.evidence(x, was_set)
-    graph = find_graph(evidence, prior=prior, constraints=constraints)
+    graph, evidence = _search(evidence, prior, constraints)
     spinner.show("weighing its neighbours")
     rows = Rows.of(x, was_set)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
-    for k in range(count):
-        spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
-        half = _half(x, k, plan.random_state)
-        own = plan.evidence(x[half], was_set[half], asked)
-        graph = hill_climb(
-            own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
-        )
-        found.append(_with_posterior(graph, own, prior, constraints, rows))
+    with plan.deadline.stage(f"some of the {count} random halves of the rows", until=_HALVES):
+        for k in range(count):
+            spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
+            half = _half(x, k, plan.random_state)
+            own = plan.evidence(x[half], was_set[half], asked)
+            graph = hill_climb(
+                own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
+            )
+            plan.deadline.check()  # half a search says nothing
+            found.append(_with_posterior(graph, own, prior, constraints, rows))
     return found, evidence
+
+
+def _search(
+    evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+) -> tuple[SearchResult, MixtureEvidence]:
+    """The best graph within the time of a search, and the evidence that it was found with."""
+    with evidence.deadline.stage("the end of the search: its best graph so far", until=_SEARCH):
+        return find_graph(evidence, prior=prior, constraints=constraints)
+    curves = evidence.by_curves()  # for a first look, without which nothing can be said
+    return hill_climb(curves, prior=prior, constraints=constraints, moves=()), curves
 
 
 class Rows(NamedTuple):
@@ -237,17 +261,29 @@ def _with_posterior(
 ) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
     density = prior.density(int(graph.adjacency.sum()))
+    deadline = evidence.deadline
     if evidence.n_nodes <= _ENUMERATED:
-        likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
-        other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
-        if other.total > graph.total + _EQUAL:
-            graph = other
-        doubt = doubts(graph, evidence, *rows, edge_prior=density)
-        return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
-    odds = direction_odds(graph, evidence, constraints=constraints)
-    doubt = doubts(graph, evidence, *rows, edge_prior=density)
+        with deadline.stage("the posterior over all graphs: one around the best", until=_WEIGHED):
+            likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
+            other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
+            if other.total > graph.total + _EQUAL:
+                graph = other
+            doubt = doubts(graph, evidence, *rows, edge_prior=density)
+            return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
+    with deadline.stage("some graphs with other directions", until=_WEIGHED):
+        odds = direction_odds(graph, evidence, constraints=constraints)
+    doubt = _doubts(graph, evidence, rows, density)
     local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
     return Found(graph, [local], torch.ones(1), doubt)
+
+
+def _doubts(
+    graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density: float
+) -> Doubt:
+    """By lines and sums of curves where there is no time for more."""
+    with evidence.deadline.stage("processes in how sure links are: by curves", until=_WEIGHED):
+        return doubts(graph, evidence, *rows, edge_prior=density)
+    return doubts(graph, evidence.by_curves(), *rows, edge_prior=density)
 
 
 def forecast(columns: int, rows: int, plan: Plan) -> str | None:

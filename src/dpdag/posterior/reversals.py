@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import reachability
@@ -56,7 +57,10 @@ def direction_odds(
         cost, _, turned, changed, gain = heapq.heappop(waiting)
         expanded += 1
         graph = _turn(start, turned)
-        gain = _updated(gain, graph, changed, evidence, certainty - cost)
+        try:
+            gain = _updated(gain, graph, changed, evidence, certainty - cost)
+        except OutOfTimeError:
+            break
         for i, j in _reversible(graph, limits):
             value = gain[j, i] - gain[i, j] - cost
             further = turned ^ {(i, j) if start[i, j] else (j, i)}

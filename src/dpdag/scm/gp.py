@@ -161,6 +161,7 @@ def fit_gp(
     )
     solve = _exactly if dense else _by_points
     for child in adjacency.any(0).nonzero()[:, 0].tolist():
+        known.deadline.check()
         parents = adjacency[:, child] != 0
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()

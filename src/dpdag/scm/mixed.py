@@ -19,6 +19,8 @@ from .model import Mechanisms, UncertainMechanisms
 __all__ = ["MixedMechanisms", "fit_mixed"]
 
 _FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
+_FUNCTIONS = 0.9  # of all time, that fitting processes may end at
+_CURVES = "processes as functions: sums of curves predict in their place"
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,7 @@ def fit_mixed(
             best[graph[category].any(0)] = functions.index("additive")
     used = best[graph.any(0)].unique()
     kind = torch.searchsorted(used, best).clamp(max=max(len(used) - 1, 0))
-    parts: list[Mechanisms] = []
-    for k in used.tolist():
-        own = graph & (best == k)
-        if functions[k] in evidence.processes:
-            parts.append(fit_gp(x, own, evidence=evidence.processes[functions[k]]))
-        else:
-            parts.append((fit_linear if functions[k] == "linear" else fit_additive)(x, own))
+    parts = tuple(_fit_part(functions[k], x, graph & (best == k), evidence) for k in used.tolist())
     basis = evidence.sums.basis
     size_weight = x.new_zeros(n, basis.size, n)
     varies = len(NOISES) // 2
@@ -109,6 +105,16 @@ def fit_mixed(
             parents = graph[:, child]
             weight = evidence.size_weights(functions[best[child]], child, parents)
             size_weight[parents, : weight.shape[1], child] = weight
-    model = MixedMechanisms(tuple(parts), kind, x.new_ones(n), basis, size_weight)
+    model = MixedMechanisms(parts, kind, x.new_ones(n), basis, size_weight)
     scaled = (x - model(x)) / model.scale(x)
     return replace(model, noise=scaled.square().mean(0))
+
+
+def _fit_part(
+    function: str, x: Tensor, graph: Tensor, evidence: MixtureEvidence
+) -> Mechanisms:  # (rows, n), (n, n) bool
+    """Functions of one kind; of processes, for which there is no time, sums of curves."""
+    if function in evidence.processes:
+        with evidence.deadline.stage(_CURVES, until=_FUNCTIONS):
+            return fit_gp(x, graph, evidence=evidence.processes[function])
+    return (fit_linear if function == "linear" else fit_additive)(x, graph)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
 from .cuts import Network
@@ -159,6 +160,21 @@ class Climb:
         """Change edges, or undo that where together they cost more than one by one."""
         before, value = self.total, self.value.clone()
         touched = remove + insert
+        try:
+            better = self._change(touched, before)
+        except OutOfTimeError:  # all of a change or nothing of it
+            self._restore(touched, value)
+            raise
+        if not better:
+            self._restore(touched, value)
+            if len(insert) == 1:
+                self.tabu[insert[0]] = True
+            return False
+        self.history.append(self.total)
+        return True
+
+    def _change(self, touched: list[Edge], before: float) -> bool:
+        """Whether the total is above what it was before; only then gains are found anew."""
         children = sorted({j for _, j in touched})
         known = self.evidence.screens_exactly and len(children) == len(touched)
         if known:
@@ -169,14 +185,13 @@ class Climb:
             parents = torch.from_numpy(self.edges.T[children].copy())
             self.value[children] = self.evidence.log_evidence(torch.tensor(children), parents)
         if self.total <= before:
-            self._toggle(touched)
-            self.value = value
-            if len(insert) == 1:
-                self.tabu[insert[0]] = True
             return False
         self._refresh(children)
-        self.history.append(self.total)
         return True
+
+    def _restore(self, touched: list[Edge], value: Tensor) -> None:
+        self._toggle(touched)
+        self.value = value
 
     def _toggle(self, edges: list[Edge]) -> None:
         paths = self._paths
@@ -190,14 +205,16 @@ class Climb:
             self._paths = paths | above[:, None] & below
 
     def gains(self) -> np.ndarray:  # (n, n)
-        """What each edge brings, present or not; doubtful ones are confirmed.
+        """What each edge brings, present or not."""
+        return np.where(self.edges, -self.change, self.change)
 
-        Doubtful are weak present edges, and reversals that by their estimate would lose little:
-        how sure a direction is hangs on them.
+    def confirm_doubtful(self) -> None:
+        """Confirm weak present edges, and reversals that by their estimate would lose little.
+
+        How sure a direction is hangs on them.
         """
         weak = self.edges & ~self.exact & (self.change > -_SURE)
         self.confirm([(int(i), int(j)) for i, j in np.argwhere(weak)], -_SURE)
-        gain = np.where(self.edges, -self.change, self.change)
+        gain = self.gains()
         reversal = self.edges.T & self.allowed & ~self.exact & (gain > gain.T - _SURE)
         self.confirm([(int(i), int(j)) for i, j in np.argwhere(reversal)])
-        return np.where(self.edges, -self.change, self.change)

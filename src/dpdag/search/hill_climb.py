@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor
 
+from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.base import Evidence
 from ..evidence.screened import ExactScreen, ScreenedEvidence
@@ -95,7 +97,8 @@ def hill_climb(
     .. math:: \max_A \sum_v \log p(x_v \mid x_{\mathrm{pa}(v)}) + \log P(A)
 
     The first of the moves that changes something is made, again and again, until none does. Of an
-    evidence with cheap estimates only what looks promising is evaluated in full.
+    evidence with cheap estimates only what looks promising is evaluated in full. Where the
+    evidence's deadline is met on the way, the graph reached by then is the result.
 
     Arguments:
         evidence: Any.
@@ -120,13 +123,14 @@ def hill_climb(
     if cycle := find_cycle(torch.from_numpy(climb.edges) | limits.before):
         path = " → ".join(map(str, cycle))
         raise ValueError(f"'start' with the required edges has the cycle {path}.")
-    while any(move(climb) for move in moves):
-        pass
-    gain = climb.gains()
+    with suppress(OutOfTimeError):
+        while any(move(climb) for move in moves):
+            pass
+        climb.confirm_doubtful()
     return SearchResult(
         adjacency=torch.from_numpy(climb.edges.copy()),
         log_evidence=climb.value.clone(),
-        gain=torch.from_numpy(gain),
+        gain=torch.from_numpy(climb.gains()),
         confirmed=torch.from_numpy(climb.exact.copy()),
         total=climb.total,
         history=climb.history,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 from torch import Tensor
 
+from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints
 from ..evidence.base import CachedEvidence
 from ..evidence.linear import LinearEvidence
@@ -24,24 +26,23 @@ _NODES = 30  # beyond, one climb has to do
 
 
 def find_graph(
-    evidence: MixtureEvidence,
-    *,
-    prior: EdgePrior,
-    constraints: Constraints,
-    start: Tensor | None = None,  # (n, n) bool
-) -> SearchResult:
-    """Climb from a start, or from the best graph of lines and sums of curves.
+    evidence: MixtureEvidence, *, prior: EdgePrior, constraints: Constraints
+) -> tuple[SearchResult, MixtureEvidence]:
+    """Climb from the best graph of lines and sums of curves; that graph has to do without time.
 
     What several causes do only together is not in such a graph; the climb with processes that
     follows adds it. Only lines and curves need several starts: where functions bend, directions
-    are clear to single steps.
+    are clear to single steps. The second value is the evidence that the graph was found with.
     """
-    if start is None and (cheap := evidence.without_processes()) is not None:
-        found = cheap_graph(cheap, prior=prior, constraints=constraints)
-        if not evidence.processes:
-            return found
-        start = found.adjacency
-    return hill_climb(evidence, prior=prior, constraints=constraints, start=start)
+    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
+    cheap = evidence.without_processes()
+    if cheap is None:
+        return climb(), evidence
+    found = cheap_graph(cheap, prior=prior, constraints=constraints)
+    try:
+        return climb(start=found.adjacency) if evidence.processes else found, evidence
+    except OutOfTimeError:
+        return found, cheap
 
 
 def cheap_graph(
@@ -55,8 +56,16 @@ def cheap_graph(
     """
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     best = climb()
-    if evidence.n_nodes > _NODES:
-        return best
+    with suppress(OutOfTimeError):
+        if evidence.n_nodes <= _NODES:
+            best = _climbed_again(best, evidence, prior, constraints)
+    return best
+
+
+def _climbed_again(
+    best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+) -> SearchResult:
+    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     fixed = prior.fixed()  # where a falling price of edges would lead into thickets
     if evidence.holds("linear", best.adjacency):
         lines = evidence.lines

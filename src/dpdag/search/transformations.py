@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from torch import Tensor
 from ..columns import TRANSFORMS, Table, Transformed, table_of, transform
 from ..columns.table import tied
 from ..columns.transforms import PARAMETERS
+from ..deadline import ENDLESS, Deadline
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
@@ -45,6 +46,7 @@ def choose_transforms(
     any_noise: bool = True,
     fixed: Tensor | None = None,  # (n,) bool
     was_set: Tensor | None = None,  # (rows, n) bool
+    deadline: Deadline = ENDLESS,
 ) -> tuple[str, ...]:
     r"""The transformation of each column under which all of them together are likeliest.
 
@@ -62,7 +64,7 @@ def choose_transforms(
     free = ~_mostly_one(x[rows], was_set[rows])
     free = free if fixed is None else free & ~fixed
     plain = ("identity",) * x.shape[1]
-    judge = _Judge(x[rows], was_set[rows], prior, constraints, any_noise)
+    judge = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, deadline)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
     best = max((judge.evaluate(kinds, first.graph) for kinds in alike), key=lambda one: one.total)
@@ -73,7 +75,7 @@ def choose_transforms(
     processes = [name for name in functions if name not in _CHEAP]
     if processes and x.shape[1] <= _NODES:
         rows = spaced_rows(x, _FEW_ROWS)
-        few = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, functions)
+        few = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, deadline, functions)
         graphs = first.graph, best.graph
         after, before = (
             max(few.evaluate(kinds, graph).total for graph in graphs)
@@ -101,11 +103,13 @@ class _Judge:
         prior: EdgePrior,
         constraints: Constraints,
         any_noise: bool,
+        deadline: Deadline,
         functions: Sequence[str] = _CHEAP,
     ) -> None:
         self.x, self.was_set = x, was_set
         self.prior, self.constraints = prior, constraints
-        self.any_noise, self.functions = any_noise, functions
+        self.functions = functions
+        self.options: dict[str, Any] = {"any_noise": any_noise, "deadline": deadline}
         self.price = 0.5 * math.log(len(x))  # of one parameter
 
     def columns(self, kinds: Sequence[str]) -> Transformed:
@@ -116,7 +120,7 @@ class _Judge:
         return divided_mixture(
             self.was_set,
             lambda rows: MixtureEvidence(
-                self._table(columns, rows), functions=self.functions, any_noise=self.any_noise
+                self._table(columns, rows), functions=self.functions, **self.options
             ),
         )
 
@@ -172,7 +176,7 @@ class _Judge:
     ) -> MixtureEvidence:  # (k,)
         """Of some columns given others."""
         table = self._table(causes, rows)._replace(y=self._table(columns, rows).y)
-        return MixtureEvidence(table, functions=["additive"], any_noise=self.any_noise)
+        return MixtureEvidence(table, functions=["additive"], **self.options)
 
     def _scored(
         self, kinds: tuple[str, ...], columns: Transformed, graph: Tensor, values: Tensor

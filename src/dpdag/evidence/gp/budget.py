@@ -17,7 +17,7 @@ _ON_GPU = 8.0  # times as fast
 _FEWEST = 1000  # rows that are read however long it takes
 
 
-def search_seconds(columns: int, rows: int, device: torch.device | str = "cpu") -> float:
+def search_seconds(columns: float, rows: int, device: torch.device | str = "cpu") -> float:
     """What a search takes, roughly, by what others took.
 
     Example:
@@ -29,7 +29,7 @@ def search_seconds(columns: int, rows: int, device: torch.device | str = "cpu") 
 
 
 def affordable_rows(
-    columns: int, *, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
+    columns: float, *, seconds: float = TIME_BUDGET, device: torch.device | str = "cpu"
 ) -> int:
     """Rows at which a search takes ``seconds`` and its matrices half of the free memory, at most.
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ...columns import Table
+from ...deadline import ENDLESS, Deadline
 from ...ops.memory import require_memory
 from ..noise import log_root
 from ..screened import ScreenedEvidence
@@ -93,6 +94,7 @@ class GPEvidence(ScreenedEvidence):
         kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
+        deadline: Asked before every batch.
 
     Reference:
         Friedman and Nachman, *Gaussian process networks* (2000).
@@ -117,7 +119,9 @@ class GPEvidence(ScreenedEvidence):
         kernel: str = "rbf",
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
+        deadline: Deadline = ENDLESS,
     ) -> None:
+        self.deadline = deadline
         if isinstance(table, Tensor):
             table = Table(table, table)
         self.n_rows, self.n_nodes = table.x.shape
@@ -194,6 +198,7 @@ class GPEvidence(ScreenedEvidence):
         for rows in new[parents[new].sum(-1).argsort(stable=True)].split(self._chunk):
             if not len(rows):
                 break
+            self.deadline.check()
             part, points = self._optimise(child[rows], parents[rows], goal[rows], rough_goal[rows])
             found.put(rows, part)
             for k, row in enumerate(rows.tolist()):
@@ -321,6 +326,7 @@ class GPEvidence(ScreenedEvidence):
         rows_used = len(self._screen.x)
         chunk = max(1, 64_000_000 // rows_used**2) if self._table.x.is_cuda else 10
         for rows in trials.sets.sum(-1).argsort(stable=True).split(chunk):
+            self.deadline.check()
             part = trials.take(rows)
             families = Families.of(child[rows], part.sets)
             scales = part.scales.gather(1, families.members)
