@@ -44,11 +44,6 @@ class Deadline:
         """Seconds since the start."""
         return monotonic() - self._start
 
-    @property
-    def left(self) -> float:
-        """Seconds until all are spent."""
-        return self.seconds - self.spent
-
     def check(self) -> None:
         """Raise :class:`OutOfTimeError` where the time of the present stage is spent."""
         if self._limit < math.inf and self.spent > self._limit:

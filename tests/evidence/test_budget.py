@@ -50,6 +50,7 @@ def test_rows_follow_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     assert plan.evidence(x).n_rows == scarce
 
 
+@pytest.mark.filterwarnings("ignore::dpdag.NotConvergedWarning")
 def test_the_learner_says_how_many_rows_it_read() -> None:
     cause, noise = torch.randn(2, 1200, generator=torch.Generator().manual_seed(0)).double()
     X = torch.stack([cause, torch.sin(2 * cause) + 0.3 * noise], -1).numpy()

@@ -87,9 +87,7 @@ def test_the_spread_is_true_however_small_the_noise(noise: float, rows: int) -> 
     x = rng.normal(size=rows + 500)
     X = np.stack([x, np.sin(2 * x) + noise * rng.normal(size=len(x))], axis=1)
     known = Knowledge(required=[(0, 1)])
-    model = DAGPosterior(
-        mechanism="gp", knowledge=known, resamples=0, time_budget=1.0, verbose=False
-    )
+    model = DAGPosterior(mechanism="gp", knowledge=known, resamples=0, verbose=False)
     mean, std = model.fit(X[:rows]).predict(X[rows:], return_std=True)
     inside = np.abs(X[rows:, 0]) < 2  # far out, little is known
     assert 0.75 < ((X[rows:] - mean) / std)[inside, 1].std() < 1.35

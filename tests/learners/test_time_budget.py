@@ -47,7 +47,7 @@ def test_what_is_left_out_is_said(ticks) -> None:
     with pytest.warns(NotConvergedWarning, match="'time_budget' of 1 s left no time for transf"):
         learner = hurried(1).fit(X)
     assert not learner.adjacency_.any()
-    assert [work.split(":")[0] for work in learner.left_out_] == [
+    assert [work.split(" (")[0] for work in learner.left_out_] == [
         "transformations",
         "the end of the search",
     ]
@@ -83,9 +83,9 @@ def test_halves_of_the_rows_and_missing_values_share_the_time(ticks) -> None:
 def test_blocks_end_at_their_share(ticks) -> None:
     deadline = Deadline(100)
     with deadline.stage("counting", until=0.5):
-        for number in count():
+        while True:
             deadline.check()
-    assert number == pytest.approx(50, abs=2)
+    assert next(ticks) == pytest.approx(52, abs=2)
     assert deadline.left_out == ["counting"]
     deadline.check()  # outside of stages there is always time
     with deadline.stage("more", until=0.1), pytest.raises(OutOfTimeError):

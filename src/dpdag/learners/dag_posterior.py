@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -19,7 +19,7 @@ from ..evidence.mixture import FUNCTIONS
 from ..ops.graphs import topological_order
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
-from ..training import Spinner
+from ..training import Stages
 from .base import Job, Solution
 from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
 from .constrained import NotConvergedWarning
@@ -29,6 +29,7 @@ from .posterior_solver import (
     Plan,
     Rows,
     choose_columns,
+    expected_seconds,
     forecast,
     likely_links,
     mixture,
@@ -82,7 +83,7 @@ class DAGPosterior(PosteriorLearner):
         prune: CAM pruning afterwards, at level 0.001 or the level given.
         device: "auto", "cpu" or "cuda".
         random_state: Seed.
-        verbose: Show what is being done in a terminal.
+        verbose: Show what is being done in a terminal, and of long fits how long it takes.
 
     Attributes:
         edge_probabilities_: (n, n) posterior probability of every edge.
@@ -138,9 +139,10 @@ class DAGPosterior(PosteriorLearner):
         whole = Deadline(self.time_budget)
         X = self._coded(X)
         if self.missing == "impute":
-            fit_with_missing(self, X, partial(self._fit_within, whole), interventions)
+            fit_with_missing(self, X, partial(self._fit_within, whole), interventions, whole)
         else:
             self._fit_within(whole, X, interventions)
+        self.left_out_ += whole.left_out
         if self.left_out_:
             warnings.warn(
                 f"A 'time_budget' of {self.time_budget:g} s left no time for "
@@ -152,12 +154,16 @@ class DAGPosterior(PosteriorLearner):
 
     # Steps of fit ----------------------------------------------------------------------------
 
-    def _fit_within(self, whole: Deadline, X: Any, interventions: Any, share: float = 1.0) -> None:
-        """Fit in a share of the time that is left."""
-        self._deadline = Deadline(share * whole.left)
-        self._fit(X, interventions)
+    def _fit_within(self, whole: Deadline, X: Any, interventions: Any, until: float = 1.0) -> None:
+        """Fit until a share of all time is spent."""
+        self._deadline = Deadline(max(until * whole.seconds - whole.spent, 0.0))
+        columns = len(self.types_ or ())
+        expected = expected_seconds(columns, len(X), self._plan(columns))
+        with Stages(min(expected, self._deadline.seconds), enabled=bool(self.verbose)) as stages:
+            self._stages = stages
+            self._fit(X, interventions)
         self.left_out_ = self._deadline.left_out
-        del self._deadline
+        del self._deadline, self._stages
 
     def _check(self) -> None:
         check_ranges(self.get_params(deep=False), _RANGES)
@@ -176,13 +182,12 @@ class DAGPosterior(PosteriorLearner):
     def _plan(self, columns: int) -> Plan:
         return Plan.within(
             columns,
-            self.time_budget or TIME_BUDGET,
+            TIME_BUDGET if self.time_budget is None else self._deadline.seconds,
             resolve_device(self.device),
             functions=self._functions(),
             edge_prior=self.edge_prior,
             resamples=self.resamples,
             random_state=self.random_state,
-            types=self._typed(),
             deadline=self._deadline,
         )
 
@@ -193,18 +198,18 @@ class DAGPosterior(PosteriorLearner):
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         if self.mechanism == "auto" and x.shape[1] > 1:
-            with Spinner("comparing transformations", enabled=bool(self.verbose)):
-                plan = self._plan(x.shape[1])
-                self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
+            self._stages.show("comparing transformations", 0.0, 0.05)
+            plan = replace(self._plan(x.shape[1]), types=self._typed())
+            self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
         x = x if self.columns_ is None else self.columns_(x)
         return self._selected(Job(self, x, constraints, was_set))
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
-        plan = self._plan(x.shape[1])
-        with Spinner("searching a graph", enabled=bool(self.verbose)) as spinner:
-            if expected := forecast(x.shape[1], len(x), plan):
-                spinner.say(expected)
-            found, evidence = solve(x, was_set, constraints, plan, spinner)
+        plan = replace(self._plan(x.shape[1]), types=self._typed())
+        if expected := forecast(x.shape[1], len(x), plan):
+            self._stages.say(expected)
+        found, evidence = solve(x, was_set, constraints, plan, self._stages)
+        self._stages.show("fitting functions", 0.9, 1.0)
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         graph = likely_links(best.adjacency, self.posterior_, constraints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..columns import ColumnType
+from ..deadline import ENDLESS, Deadline, OutOfTimeError
 from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
@@ -25,7 +27,11 @@ _ENOUGH = 20  # rows without gaps per column
 
 
 def fit_with_missing(
-    learner: DAGLearner, X: Any, fit: Callable[[Any, Any, float], Any], interventions: Any = None
+    learner: DAGLearner,
+    X: Any,
+    fit: Callable[[Any, Any, float], Any],
+    interventions: Any = None,
+    deadline: Deadline = ENDLESS,
 ) -> None:
     r"""Alternate between learning from filled data and drawing values from what was learned.
 
@@ -39,9 +45,10 @@ def fit_with_missing(
     The first fit is to rows without gaps where there are enough, else to usual values.
 
     Arguments:
-        fit: Fits the learner to data without missing values and what was set in them, in a share
-            of the time that is left.
+        fit: Fits the learner to data without missing values and what was set in them, until a
+            share of all time is spent.
         interventions: As in ``fit``; a value that was set cannot be missing.
+        deadline: Of all fits and draws.
     """
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
     missing = np.isnan(values)
@@ -56,9 +63,10 @@ def fit_with_missing(
         filled, rows = np.where(missing, usual, values), every
     rounds = _ROUNDS if missing.any() else 0
     for draw in range(rounds):
-        fit(_table(filled[rows], X), was_set[rows], 1 / (rounds + 1 - draw))
+        fit(_table(filled[rows], X), was_set[rows], (draw + 0.7) / (rounds + 1))
         generator = torch_generator(learner.random_state, "missing", draw)
-        drawn = _drawn(learner, values, was_set, generator)
+        with deadline.stage("some draws of missing values", until=(draw + 1) / (rounds + 1)):
+            drawn = _drawn(learner, values, was_set, generator, deadline)
         filled, rows = np.where(missing, learner._settled(drawn), values), every
     fit(_table(filled, X), was_set, 1.0)
     learner.observed_ = Observed.of(values, was_set)
@@ -75,20 +83,31 @@ def _refuse_unknown_settings(unknown: np.ndarray, names: list[Any]) -> None:  # 
 
 
 def _drawn(
-    learner: Any, values: Array, was_set: NDArray[np.bool_], generator: torch.Generator
+    learner: Any,
+    values: Array,
+    was_set: NDArray[np.bool_],
+    generator: torch.Generator,
+    deadline: Deadline,
 ) -> Tensor:  # (m, n), (m, n) -> (m, n)
-    """Rows with missing values drawn given the others; what was set says nothing of its causes."""
+    """Missing values drawn given the others; what was set says nothing of its causes."""
     model, x = learner.model_, learner._model_units(values)
-    known = ~x.isnan()
-    judged = known & ~torch.from_numpy(was_set)
-    rows, weights = [], []
-    for _ in range(_CANDIDATES):
-        noise = model.noise(len(x), generator=generator)
-        rows.append(model.propagate(noise, fixed=known, values=x))
-        weights.append(model.log_likelihood(rows[-1]).where(judged, 0.0).sum(-1))
-    chance = torch.stack(weights, -1).softmax(-1)
-    kept = torch.multinomial(chance, 1, generator=generator)  # (m, 1)
-    return torch.stack(rows, 1)[torch.arange(len(x)), kept[:, 0]]
+    gaps = x.isnan().any(-1)
+    given = x[gaps]
+    known = ~given.isnan()
+    judged = known & ~torch.from_numpy(was_set)[gaps]
+    drawn: list[Tensor] = []
+    weights: list[Tensor] = []
+    with suppress(OutOfTimeError):
+        for _ in range(_CANDIDATES):
+            noise = model.noise(len(x), generator=generator)[gaps]
+            drawn.append(model.propagate(noise, fixed=known, values=given))
+            weights.append(model.log_likelihood(drawn[-1]).where(judged, 0.0).sum(-1))
+            deadline.check()
+    chance = torch.ones(len(x), len(drawn), dtype=torch.float64)
+    chance[gaps] = torch.stack(weights, -1).softmax(-1).double()
+    kept = torch.multinomial(chance, 1, generator=generator)[gaps, 0]
+    x[gaps] = torch.stack(drawn, 1)[torch.arange(len(kept)), kept]
+    return x
 
 
 def _table(values: Array, X: Any) -> Any:

@@ -32,7 +32,7 @@ from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
-from ..training import Spinner
+from ..training import LONG, Stages
 from .targets import told_apart
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "Plan",
     "Rows",
     "choose_columns",
+    "expected_seconds",
     "forecast",
     "likely_links",
     "mixture",
@@ -50,7 +51,7 @@ __all__ = [
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _EQUAL = 1e-6  # nats between graphs that explain the same
 # Shares of all time that stages may end at; functions are fitted after them.
-_COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.5, 0.7, 0.8
+_COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.6, 0.75, 0.8
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def choose_columns(
     """What is done to every column, and the functions that do it; None for nothing."""
     order = order_by_values(x)
     chosen = ("identity",) * x.shape[1]
-    with plan.deadline.stage("transformations: columns are as they came", until=_COLUMNS):
+    with plan.deadline.stage("transformations (columns are as they came)", until=_COLUMNS):
         chosen = choose_transforms(
             x[:, order],
             prior=EdgePrior.of(constraints, plan.edge_prior),
@@ -171,7 +172,7 @@ def solve(
     was_set: Tensor,  # (rows, n) bool
     constraints: Constraints,
     plan: Plan,
-    spinner: Spinner,
+    stages: Stages,
 ) -> tuple[list[Found], MixtureEvidence]:
     """Find a graph on all rows, mend it on halves of them, and fit a posterior around each.
 
@@ -183,20 +184,20 @@ def solve(
         was_set[:, order],
         constraints.relabelled(order),
         plan.relabelled(order),
-        spinner,
+        stages,
     )
     back = order.argsort()
     return [one.relabelled(back) for one in found], evidence.relabelled(back)
 
 
 def _solve(
-    x: Tensor, was_set: Tensor, constraints: Constraints, plan: Plan, spinner: Spinner
+    x: Tensor, was_set: Tensor, constraints: Constraints, plan: Plan, stages: Stages
 ) -> tuple[list[Found], MixtureEvidence]:
     prior = EdgePrior.of(constraints, plan.edge_prior)
-    spinner.show("searching a graph")
+    stages.show("searching a graph", 0.05, 0.6)
     evidence = plan.evidence(x, was_set)
     graph, evidence = _search(evidence, prior, constraints)
-    spinner.show("weighing its neighbours")
+    stages.show("weighing its neighbours", 0.6, 0.8)
     rows = Rows.of(x, was_set)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
@@ -204,7 +205,7 @@ def _solve(
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
     with plan.deadline.stage(f"some of the {count} random halves of the rows", until=_HALVES):
         for k in range(count):
-            spinner.show(f"checking it on random halves of the rows, {k + 1} of {count}")
+            stages.show(f"checking it on half of the rows, {k + 1} of {count}", 0.8, 0.9)
             half = _half(x, k, plan.random_state)
             own = plan.evidence(x[half], was_set[half], asked)
             graph = hill_climb(
@@ -219,7 +220,7 @@ def _search(
     evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
 ) -> tuple[SearchResult, MixtureEvidence]:
     """The best graph within the time of a search, and the evidence that it was found with."""
-    with evidence.deadline.stage("the end of the search: its best graph so far", until=_SEARCH):
+    with evidence.deadline.stage("the end of the search (its best graph stands)", until=_SEARCH):
         return find_graph(evidence, prior=prior, constraints=constraints)
     curves = evidence.by_curves()  # for a first look, without which nothing can be said
     return hill_climb(curves, prior=prior, constraints=constraints, moves=()), curves
@@ -263,7 +264,9 @@ def _with_posterior(
     density = prior.density(int(graph.adjacency.sum()))
     deadline = evidence.deadline
     if evidence.n_nodes <= _ENUMERATED:
-        with deadline.stage("the posterior over all graphs: one around the best", until=_WEIGHED):
+        with deadline.stage(
+            "the posterior over all graphs (one near the best stands)", until=_WEIGHED
+        ):
             likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
             other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
             if other.total > graph.total + _EQUAL:
@@ -281,18 +284,22 @@ def _doubts(
     graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density: float
 ) -> Doubt:
     """By lines and sums of curves where there is no time for more."""
-    with evidence.deadline.stage("processes in how sure links are: by curves", until=_WEIGHED):
+    with evidence.deadline.stage("processes in how sure links are (curves decide)", until=_WEIGHED):
         return doubts(graph, evidence, *rows, edge_prior=density)
     return doubts(graph, evidence.by_curves(), *rows, edge_prior=density)
 
 
+def expected_seconds(columns: int, rows: int, plan: Plan) -> float:
+    """What a fit with processes takes, roughly; others are quick."""
+    if not set(plan.functions) - {"linear", "additive"}:
+        return 0.0
+    return search_seconds(columns, min(rows, plan.rows), plan.device)
+
+
 def forecast(columns: int, rows: int, plan: Plan) -> str | None:
     """What to expect of a search that takes more than half a minute."""
-    if not set(plan.functions) - {"linear", "additive"}:
-        return None
-    used = min(rows, plan.rows)
-    seconds = search_seconds(columns, used, plan.device)
-    if seconds < 30:
+    used, seconds = min(rows, plan.rows), expected_seconds(columns, rows, plan)
+    if seconds < LONG:
         return None
     where = "a CPU" if plan.device == "cpu" else "this device"
     return (

@@ -23,6 +23,7 @@ from ..evidence.mixture import MixtureEvidence
 __all__ = ["found_again", "nats_per_row", "quality"]
 
 RANDOM = 20  # graphs to compare with
+_UNTIL = 0.8  # of all time
 _FEW = 3  # columns up to which graphs of chance are the same graph
 
 
@@ -39,11 +40,14 @@ def quality(
         halves: Graphs found on random halves of the rows.
     """
     cheap = evidence.without_processes() or evidence
+    by_chance: list[float] = []
     drawn = _shuffled(graph, order_by_values(evidence.table.x))
+    with evidence.deadline.stage("random graphs to compare with", until=_UNTIL):
+        by_chance = nats_per_row(cheap, drawn).tolist()
     return {
         "nats_per_row": float(nats_per_row(evidence, graph[None])),
         "by_curves": float(nats_per_row(cheap, graph[None])),
-        "random_graphs": nats_per_row(cheap, drawn).tolist(),
+        "random_graphs": by_chance,
         "found_again": found_again(graph, halves) if len(halves) and bool(graph.any()) else None,
     }
 

@@ -3,11 +3,12 @@
 from .adam import ADAM, RMSPROP, ReplicaAdam
 from .lagrangian import AugmentedLagrangian
 from .loop import Epoch, Outcome, Schedule, train
-from .progress import ProgressBar, Spinner
+from .progress import LONG, ProgressBar, Stages
 from .rows import Data, split_rows
 
 __all__ = [
     "ADAM",
+    "LONG",
     "RMSPROP",
     "AugmentedLagrangian",
     "Data",
@@ -16,7 +17,7 @@ __all__ = [
     "ProgressBar",
     "ReplicaAdam",
     "Schedule",
-    "Spinner",
+    "Stages",
     "split_rows",
     "train",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from types import TracebackType
 from typing import Self
 
@@ -11,7 +12,9 @@ from rich.status import Status
 
 from .loop import Epoch
 
-__all__ = ["ProgressBar", "Spinner"]
+__all__ = ["LONG", "ProgressBar", "Stages"]
+
+LONG = 30.0  # seconds from which people want to know how long it takes
 
 
 class _Shown:
@@ -73,22 +76,43 @@ class ProgressBar(_Shown):
         )
 
 
-class Spinner(_Shown):
-    """Shows that something is at work.
+class Stages(_Shown):
+    """Shows which stage of a fit is at work; of long fits the share done and the time left.
+
+    Elsewhere than in a terminal it is a line for every stage, of long fits only.
 
     Arguments:
-        text: What is being done.
+        seconds: That the fit is expected to take, roughly.
     """
 
-    def __init__(self, text: str, *, enabled: bool = True) -> None:
-        self._status = Console(stderr=True).status(text)
-        super().__init__(self._status, enabled=enabled)
+    def __init__(self, seconds: float = 0.0, *, enabled: bool = True) -> None:
+        console = Console(stderr=True)
+        super().__init__(console.status(self), enabled=enabled)
+        self._in_lines = enabled and not console.is_terminal
+        self._long, self._seconds = seconds >= LONG, seconds
+        self._text, self._first, self._last = "", 0.0, 0.0
+        self._start = self._since = monotonic()
 
-    def show(self, text: str) -> None:
-        """What is being done now."""
-        self._status.update(text)
+    def show(self, text: str, first: float, last: float) -> None:
+        """What is being done now, between two shares of the whole."""
+        self._since = monotonic()
+        self._text, self._first, self._last = text, first, last
+        if first >= 0.5:  # from there on what was measured says more than what was expected
+            self._seconds = (self._since - self._start) / first
+        if self._in_lines and self._long:
+            self._display.console.print(f"dpdag: {self}", highlight=False)
 
     def say(self, line: str) -> None:
-        """Print a line above the spinner."""
+        """Print a line above."""
         if self._enabled:
             self._display.console.print(line, highlight=False)
+
+    def __str__(self) -> str:
+        if not self._long:
+            return self._text
+        share = (monotonic() - self._since) / max(self._seconds, 1e-9)
+        done = min(self._first + share, self._last)
+        left = (1 - done) * self._seconds
+        return f"{self._text} ({done:.0%} done, about {left:.0f} s left)"
+
+    __rich__ = __str__  # anew whenever a terminal is refreshed
