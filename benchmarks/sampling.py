@@ -81,8 +81,10 @@ def measure(n: int, permutation: str, *, batch: int, budget: float) -> dict[str,
     """Milliseconds per DAG, ours and the listing's, without and with gradients."""
     dags, listing = DPDAG(n, permutation), PaperListing(n, permutation)
 
+    shape = (batch,) if batch > 1 else ()
+
     def ours_backward() -> None:
-        dags().rsample((batch,)).sum().backward()
+        dags().rsample(shape).sum().backward()
 
     def listing_forward() -> None:
         with torch.no_grad():
@@ -90,7 +92,7 @@ def measure(n: int, permutation: str, *, batch: int, budget: float) -> dict[str,
 
     q = dags()
     return {
-        "ours": 1e3 / batch * seconds(lambda: q.sample((batch,)), budget=budget),
+        "ours": 1e3 / batch * seconds(lambda: q.sample(shape), budget=budget),
         "listing": 1e3 * seconds(listing_forward, budget=budget),
         "ours+grad": 1e3 / batch * seconds(ours_backward, budget=budget),
         "listing+grad": 1e3 * seconds(lambda: listing.sample().sum().backward(), budget=budget),
@@ -144,7 +146,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    sizes = {"topk": [10, 20, 50, 100, 200, 500, 1000, 2000], "sinkhorn": [10, 50, 100, 200, 1000]}
+    sizes = {
+        "topk": [5, 10, 20, 50, 100, 200, 500, 1000, 2000],
+        "sinkhorn": [5, 10, 20, 50, 100, 200, 1000],
+    }
     rows = [
         (permutation, n, batch, measure(n, permutation, batch=batch, budget=args.budget))
         for permutation in NAMES

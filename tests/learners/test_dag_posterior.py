@@ -360,7 +360,7 @@ def test_missing_values_are_learned_with_when_asked() -> None:
     [
         ({"edge_prior": 1.5}, r"'edge_prior' must be in \(0, 1\) or None; got 1.5"),
         ({"resamples": -1}, "'resamples' must be an integer at least 0; got -1"),
-        ({"time_budget": 0}, "'time_budget' must be a number above 0; got 0"),
+        ({"time_budget": 0}, "'time_budget' must be a number above 0 or None; got 0"),
         ({"mechanism": "liner"}, "Unknown mechanism 'liner'. Did you mean 'linear'?"),
         ({"mechanism": ["gp", "mlp"]}, "Unknown mechanism 'mlp'"),
         ({"missing": "drop"}, "'missing' must be 'error' or 'impute'"),

@@ -96,13 +96,14 @@ class DAGDistribution(Distribution):
 
     def dags_from(self, noise: Noise) -> Tensor:  # (*sample, *batch, n, n)
         """The DAGs that given noise makes, with gradients to the logits."""
-        return self.edges.edges_from(noise.edges) * self.permutation.mask_from(noise.order)
+        return self.edges.edges_from(noise.edges, self.permutation.mask_from(noise.order))
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:
         """DAGs without gradients; the same ones as ``rsample`` under the same generator."""
-        mask = self.permutation.sample_mask(sample_shape, generator=generator)
+        order = self.permutation.sample_order(sample_shape, generator=generator)
+        mask = precedence_mask(order, self.edges.logits.dtype)
         return self.edges.sample(sample_shape, generator=generator).mul_(mask)
 
     @property
@@ -117,7 +118,7 @@ class DAGDistribution(Distribution):
 
     @property
     def _modal_mask(self) -> Tensor:
-        return precedence_mask(self.permutation.mode_order).to(self.edges.logits.dtype)
+        return precedence_mask(self.permutation.mode_order, self.edges.logits.dtype)
 
     @property
     def precedence_probabilities(self) -> Tensor:  # (*batch, n, n)

@@ -92,9 +92,12 @@ class EdgeDistribution(Distribution):
         shape = (*sample_shape, *self.logits.shape)
         return logistic(shape, like=self.logits, generator=generator)
 
-    def edges_from(self, noise: Tensor) -> Tensor:  # (*sample, *batch, n, n) same
-        """The edges that given noise makes, with a gradient to the logits."""
-        return hard_sigmoid(self.logits + noise, temperature=self.temperature)
+    def edges_from(self, noise: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The edges (*sample, *batch, n, n) that noise of this shape makes, where a mask has ones.
+
+        With gradients to the logits and to the mask.
+        """
+        return hard_sigmoid(self.logits, noise, mask, temperature=self.temperature)
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None

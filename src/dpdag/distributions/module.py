@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from ..ops.noise import surely_finite
 from .dag import DAGDistribution
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
@@ -100,16 +101,19 @@ class DPDAG(nn.Module):
         Arguments:
             validate_args: False trusts the parameters to be finite, for use in a training loop.
         """
-        if validate_args is not False:
-            for name in ("order_logits", "edge_logits"):
-                _refuse_nan(name, getattr(self, name))
+        trusted = validate_args is False
+        if not trusted:
+            _refuse_nan("edge_logits", self.edge_logits)
+            trusted = surely_finite(self.order_logits)
+        if not trusted:
+            _refuse_nan("order_logits", self.order_logits)
         constraints = self.constraints
         return DAGDistribution(
             PERMUTATIONS[self.permutation](
                 self.order_logits,
                 temperature=self.temperature,
                 constraints=constraints,
-                validate_args=validate_args,
+                validate_args=False if trusted else validate_args,
             ),
             EdgeDistribution(
                 self.edge_logits,
@@ -126,5 +130,5 @@ class DPDAG(nn.Module):
 
 
 def _refuse_nan(name: str, value: Tensor) -> None:
-    if bool(value.isnan().any()):
+    if not surely_finite(value) and bool(value.isnan().any()):
         raise ValueError(f"'{name}' must not hold NaN; got {int(value.isnan().sum())} of them.")

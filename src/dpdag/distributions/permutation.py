@@ -115,12 +115,6 @@ class PermutationDistribution(Distribution, ABC):
         perturbed = self.logits + noise
         return self.soft_mask(perturbed, self.decode(perturbed.detach()))
 
-    def sample_mask(
-        self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
-    ) -> Tensor:  # (*sample, *batch, n, n) bool
-        """Precedence masks of random orders without gradients."""
-        return precedence_mask(self.sample_order(sample_shape, generator=generator))
-
     def rsample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:  # (*sample, *batch, n, n)
@@ -160,7 +154,7 @@ class PermutationDistribution(Distribution, ABC):
         n_samples = n_samples or self.monte_carlo_samples
         generator = torch.Generator(self.logits.device).manual_seed(seed)
         order = self.sample_order((n_samples,), generator=generator)
-        mean = precedence_mask(order).to(self.logits.dtype).mean(0)
+        mean = precedence_mask(order, self.logits.dtype).mean(0)
         return Estimate(mean, (mean * (1 - mean) / n_samples).sqrt())
 
     def log_prob_order(self, order: Tensor) -> Tensor:  # (*, n) -> (*)

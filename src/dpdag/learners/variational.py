@@ -181,7 +181,7 @@ def _memory(r: int, n: int, rows: int, design: Design) -> float:
 def start_at(dags: DPDAG, orders: Tensor, *, spread: float = 8.0) -> None:  # (r, n)
     """Let the order logits descend along given orders, over ``spread`` units from first to last."""
     n = dags.n_nodes
-    position = inverse_permutation(orders).to(torch.float32)
+    position = inverse_permutation(orders, torch.float32)
     with torch.no_grad():
         if dags.order_logits.ndim == orders.ndim:
             dags.order_logits.copy_(spread * (0.5 - position / max(n - 1, 1)))

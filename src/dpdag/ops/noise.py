@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Generator, Tensor
 
-__all__ = ["finite_logits", "gumbel", "logistic", "to_gumbel", "to_logistic", "uniform"]
+__all__ = [
+    "finite_logits",
+    "gumbel",
+    "logistic",
+    "surely_finite",
+    "to_gumbel",
+    "to_logistic",
+    "uniform",
+]
 
 
 def uniform(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
@@ -33,14 +42,19 @@ def logistic(shape: Sequence[int], *, like: Tensor, generator: Generator | None 
 
 
 def to_gumbel(noise: Tensor) -> Tensor:  # (*) -> (*)
-    r"""Turn uniform draws into standard Gumbel ones: :math:`G = -\log(-\log u)`."""
+    r"""Turn uniform draws, in place, into standard Gumbel ones: :math:`G = -\log(-\log u)`."""
     tiny, eps = torch.finfo(noise.dtype).tiny, torch.finfo(noise.dtype).eps
-    return -torch.log(-torch.log(noise.clamp(tiny, 1 - eps)))
+    return noise.clamp_(tiny, 1 - eps).log_().neg_().log_().neg_()
 
 
 def to_logistic(noise: Tensor) -> Tensor:  # (*) -> (*)
     r"""Turn uniform draws, in place, into logistic ones: :math:`L = \log u - \log(1 - u)`."""
     return noise.logit_(eps=torch.finfo(noise.dtype).eps)
+
+
+def surely_finite(x: Tensor) -> bool:  # (*)
+    """Whether no entry is infinite or NaN, by their sum: sometimes False where all are finite."""
+    return math.isfinite(x.detach().sum().item())
 
 
 def finite_logits(logits: Tensor, *, dims: int = 1) -> Tensor:  # (*, ...) same shape

@@ -12,6 +12,7 @@ from .precedence import permutation_gradient, precedence_mask
 __all__ = ["constrained_argsort", "soft_sort", "soft_sort_mask", "untangle"]
 
 _WORD = 62  # bits of an int64 used per sorting key
+_FEW = 32  # nodes up to which products of matrices are quicker than sums along the order
 
 
 def soft_sort(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:
@@ -39,31 +40,39 @@ def soft_sort(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Ten
 
 
 class _SoftSortMask(torch.autograd.Function):
-    """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort, in two buffers."""
+    """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort.
+
+    The gradient of Π has a row for every position; of few nodes, where it is two products with the
+    mask, a row for every node.
+    """
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, order: Tensor, temperature: float) -> Tensor:
-        ctx.save_for_backward(scores, order)
+        mask = precedence_mask(order, scores.dtype)
+        ctx.save_for_backward(scores, order, mask)
         ctx.temperature = temperature
-        return precedence_mask(order).to(scores.dtype)
+        return mask
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        scores, order = ctx.saved_tensors
-        upstream = permutation_gradient(grads[0], order)
-        ordered = scores.gather(-1, order)
-        soft = ordered.unsqueeze(-1) - scores.unsqueeze(-2)
-        # Each row holds a distance of zero, its largest logit: no maximum needs subtracting.
-        soft.abs_().div_(-ctx.temperature).exp_()
-        soft.div_(soft.sum(-1, keepdim=True))
+        (scores, order, mask), (grad,) = ctx.saved_tensors, grads
+        scores = scores if ctx.temperature == 1 else scores / ctx.temperature
+        few = scores.shape[-1] <= _FEW
+        if few:
+            upstream, own = (mask.mT @ grad).add_(mask @ grad.mT), scores
+        else:
+            upstream, own = permutation_gradient(grad, order), scores.gather(-1, order)
+        difference = own.unsqueeze(-1) - scores.unsqueeze(-2)
+        soft = torch.softmax(difference.abs().neg_(), -1)
         inner = (soft * upstream).sum(-1, keepdim=True)
         upstream.sub_(inner).mul_(soft)  # with respect to the softmax's logits
-        sign = torch.sub(ordered.unsqueeze(-1), scores.unsqueeze(-2), out=soft).sign_()
-        upstream.mul_(sign)
-        # The logits are −|s_order(k) − s_j|/τ: along rows for s_order(k), along columns for s_j.
-        direct = upstream.sum(-2)
-        direct.scatter_add_(-1, order, -upstream.sum(-1))
-        return direct.div_(ctx.temperature), None, None
+        upstream.mul_(difference.sign_())
+        # The logits are −|s_own − s_j|/τ: rows are summed for s_own, columns for s_j.
+        if few:
+            direct = (upstream.mT - upstream).sum(-1)
+        else:
+            direct = upstream.sum(-2).scatter_add_(-1, order, upstream.sum(-1).neg_())
+        return direct if ctx.temperature == 1 else direct.div_(ctx.temperature), None, None
 
 
 def soft_sort_mask(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:

@@ -26,31 +26,52 @@ def straight_through(hard: Tensor, soft: Tensor) -> Tensor:  # (*), (*) -> (*)
 
 class _HardSigmoid(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, temperature: float) -> Tensor:
-        ctx.save_for_backward(logits)
+    def forward(
+        ctx: Any, logits: Tensor, noise: Tensor, mask: Tensor | None, temperature: float
+    ) -> Tensor:
+        perturbed = logits + noise
+        hard = perturbed.clone().ge_(0)
+        ctx.save_for_backward(perturbed, hard, mask)
         ctx.temperature = temperature
-        return (logits >= 0).to(logits.dtype)
+        return hard if mask is None else hard * mask
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        (logits,), (grad,) = ctx.saved_tensors, grads
-        soft = torch.sigmoid(logits / ctx.temperature)
-        slope = torch.addcmul(soft, soft, soft, value=-1)  # σ(1 − σ)
-        return slope.mul_(grad).div_(ctx.temperature), None
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, Tensor | None, None]:
+        (perturbed, hard, mask), (grad,) = ctx.saved_tensors, grads
+        soft = torch.sigmoid(perturbed if ctx.temperature == 1 else perturbed / ctx.temperature)
+        slope = torch.addcmul(soft, soft, soft, value=-1).mul_(grad)  # σ(1 − σ)
+        if ctx.temperature != 1:
+            slope.div_(ctx.temperature)
+        return (
+            (slope, None, None, None)
+            if mask is None
+            else (slope.mul_(mask), None, grad * hard, None)
+        )
 
 
-def hard_sigmoid(logits: Tensor, *, temperature: float = 1.0) -> Tensor:  # (*) -> (*)
-    r"""Step function forward, the gradient of a sigmoid backward.
+def hard_sigmoid(
+    logits: Tensor,  # (*)
+    noise: Tensor,  # (*)
+    mask: Tensor | None = None,  # (*)
+    *,
+    temperature: float = 1.0,
+) -> Tensor:  # (*)
+    r"""Step function of perturbed logits forward, the gradient of a sigmoid backward.
 
-    .. math:: y = [x \ge 0], \qquad \frac{\partial y}{\partial x} := \sigma'(x / \tau) / \tau
+    .. math:: y = [x + \epsilon \ge 0]\, m, \qquad
+        \frac{\partial y}{\partial x} := \sigma'\big((x + \epsilon) / \tau\big)\, m / \tau
 
     The same as ``straight_through`` of the two, with the sigmoid formed only when a gradient is
     asked for.
 
+    Arguments:
+        noise: ε, without a gradient.
+        mask: m, with one; all ones where None.
+
     Example:
         >>> x = torch.tensor([-1.0, 0.0], requires_grad=True)
-        >>> y = hard_sigmoid(x, temperature=0.5)
+        >>> y = hard_sigmoid(x, torch.zeros(2), temperature=0.5)
         >>> y.tolist(), [round(g, 3) for g in torch.autograd.grad(y.sum(), x)[0].tolist()]
         ([0.0, 1.0], [0.21, 0.5])
     """
-    return _HardSigmoid.apply(logits, temperature)
+    return _HardSigmoid.apply(logits, noise, mask, temperature)

@@ -19,7 +19,7 @@ from .model import Mechanisms, UncertainMechanisms
 __all__ = ["MixedMechanisms", "fit_mixed"]
 
 _FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
-_FUNCTIONS = 0.9  # of all time, that fitting processes may end at
+_FUNCTIONS = 0.85  # of all time, that fitting processes may end at
 _CURVES = "processes as functions (sums of curves predict)"
 
 
