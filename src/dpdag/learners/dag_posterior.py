@@ -17,6 +17,7 @@ from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..ops.graphs import topological_order
+from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
@@ -159,8 +160,8 @@ class DAGPosterior(PosteriorLearner):
         self._deadline = Deadline(max(until * whole.seconds - whole.spent, 0.0))
         columns = len(self.types_ or ())
         expected = expected_seconds(columns, len(X), self._plan(columns))
-        with Stages(min(expected, self._deadline.seconds), enabled=bool(self.verbose)) as stages:
-            self._stages = stages
+        shown = Stages(min(expected, self._deadline.seconds), enabled=bool(self.verbose))
+        with threads_for(expected), shown as self._stages:
             self._fit(X, interventions)
         self.left_out_ = self._deadline.left_out
         del self._deadline, self._stages
