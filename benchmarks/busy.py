@@ -71,8 +71,8 @@ def main() -> None:
         print(rows[-1], flush=True)
     text = (
         f"# Beside others\n\nSeconds of `DAGPosterior().fit` on ER-10-10, 1000 rows, median "
-        f"(range) of {REPEATS}, on {os.cpu_count()} cores, {platform.machine()}. A load of {load:.1f} was "
-        "on the machine before it began. Made by `python benchmarks/busy.py`.\n\n"
+        f"(range) of {REPEATS}, on {os.cpu_count()} cores, {platform.machine()}. A load of "
+        f"{load:.1f} was on the machine before it began. Made by `python benchmarks/busy.py`.\n\n"
     )
     (HERE / "busy.md").write_text(text + "\n".join(rows) + "\n")
 
