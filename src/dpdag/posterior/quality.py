@@ -22,7 +22,8 @@ from ..evidence.mixture import MixtureEvidence
 
 __all__ = ["found_again", "nats_per_row", "quality"]
 
-RANDOM = 20  # graphs to compare with
+RANDOM, _LEAST = 20, 3  # graphs to compare with, at most and at least
+_COLUMNS = 1000  # of all of them together: the more columns, the more alike are random graphs
 _UNTIL = 0.8  # of all time
 _FEW = 3  # columns up to which graphs of chance are the same graph
 
@@ -58,7 +59,8 @@ def _shuffled(graph: Tensor, order: Tensor) -> Tensor:  # (n, n) bool, (n,) -> (
     if n <= _FEW or not bool(graph.any()):
         return graph.new_empty(0, n, n)
     place = order.argsort()
-    drawn = [order[torch.randperm(n, generator=generator)[place]] for _ in range(RANDOM)]
+    count = min(RANDOM, max(_LEAST, _COLUMNS // n))
+    drawn = [order[torch.randperm(n, generator=generator)[place]] for _ in range(count)]
     return torch.stack([graph[one][:, one] for one in drawn])
 
 
