@@ -280,9 +280,7 @@ def _with_posterior(
     return Found(graph, [local], torch.ones(1), doubt)
 
 
-def _doubts(
-    graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density: float
-) -> Doubt:
+def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density: float) -> Doubt:
     """By lines and sums of curves where there is no time for more."""
     with evidence.deadline.stage("processes in how sure links are (curves decide)", until=_WEIGHED):
         return doubts(graph, evidence, *rows, edge_prior=density)
