@@ -152,7 +152,7 @@ def fit(
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
 ) -> None:
     """Learn a causal graph from a table, and write graph, model and report to a folder."""
-    from ..experiments import experiment_notes
+    from ..experiments import experiment_notes, time_notes
     from . import summary
     from .options import build, known, settings, types_of
     from .table import Reading, load
@@ -189,7 +189,7 @@ def fit(
             refuse_unable(model)
         record = _learn(model, table)
         table = table.noting(
-            table.frame, *experiment_notes(model, len(table.frame)), *_haste(model)
+            table.frame, *experiment_notes(model, len(table.frame)), *time_notes(model)
         )
         found = summary.facts(record, table, model, seed=seed)
         _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
@@ -230,12 +230,6 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
         else:
             model.fit(table.frame, interventions=interventions)
     return describe(model, table.frame, seconds=time.perf_counter() - start)
-
-
-def _haste(model: DAGLearner) -> list[str]:
-    """What there was no time for."""
-    left_out = getattr(model, "left_out_", ())
-    return [f"No time was left for {'; '.join(left_out)}."] if left_out else []
 
 
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from . import own, paper
 from .comparison import Comparison, compare
-from .describe import describe
+from .describe import describe, time_notes
 from .diagnostics import Diagnostics, diagnose, listed
 from .experiment import EXPERIMENTS, Experiment, Method, Source
 from .interventions import experiment_facts, experiment_notes
@@ -40,4 +40,5 @@ __all__ = [
     "paper",
     "read_layouts",
     "record_layout",
+    "time_notes",
 ]

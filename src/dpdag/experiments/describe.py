@@ -24,7 +24,7 @@ from .interventions import experiment_notes
 from .quality import quality_facts
 from .record import Curve, Origin, RunRecord
 
-__all__ = ["describe", "versions"]
+__all__ = ["describe", "time_notes", "versions"]
 
 Array = NDArray[np.float64]
 
@@ -130,11 +130,17 @@ def _names(learner: DAGLearner, X: Any) -> list[str]:
 
 def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin | None:
     rows, columns = values.shape
-    notes = experiment_notes(learner, rows)
+    notes = experiment_notes(learner, rows) + time_notes(learner)
     if truth is None:
         return Origin("", rows, columns, notes=notes) if notes else None
     known = compare(learner.adjacency_, truth, names).sentence
     return Origin("", rows, columns, notes=notes, known=known)
+
+
+def time_notes(learner: Any) -> list[str]:
+    """What ``time_budget`` left no time for."""
+    left_out = getattr(learner, "left_out_", ())
+    return [f"No time was left for {'; '.join(left_out)}."] if left_out else []
 
 
 def _posterior(learner: Any) -> dict[str, Any]:

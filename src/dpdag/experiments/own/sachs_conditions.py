@@ -14,11 +14,12 @@ import numpy as np
 
 from ... import datasets, metrics
 from ...datasets import Dataset
-from ...learners import CAM, DAGPosterior
+from ...learners import CAM
 from ..comparison import compare
 from ..experiment import Experiment, Method, Source, listed_experiment
 from ..measures import Fitted, Values, structure
 from ..views import Metric, Table
+from .accuracy import DEFAULT
 
 NINE = tuple(range(1, 10))
 
@@ -51,7 +52,7 @@ listed_experiment(
                 ("conditions 1 to 7, targets given", NINE[:7], True),
             )
         ),
-        methods=(Method("DAGPosterior", DAGPosterior, {"time_budget": 10}), Method("CAM", CAM)),
+        methods=(DEFAULT, Method("CAM", CAM)),
         measures=(structure, against_consensus),
         views=(
             Table(
