@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
 from ..registry import suggest
 
-__all__ = ["Range", "check_choice", "check_mechanism", "check_ranges", "resolve_device"]
+__all__ = [
+    "Range",
+    "check_choice",
+    "check_mechanism",
+    "check_ranges",
+    "resolve_device",
+    "warn_caller",
+]
+
+_HERE = str(Path(__file__).parents[1])
 
 
 class Range(NamedTuple):
@@ -87,3 +99,13 @@ def resolve_device(device: str | torch.device) -> str:
     if kind.type == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"'device' is {device!r}, but there is no CUDA device; use 'auto'.")
     return str(kind)
+
+
+def warn_caller(said: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called this package, however deep in it the reason was found."""
+    frame, level, outermost = sys._getframe(), 1, 1
+    while (outer := frame.f_back) is not None:
+        if frame.f_code.co_filename.startswith(_HERE):
+            outermost = level
+        frame, level = outer, level + 1
+    warnings.warn(said, category, stacklevel=outermost + 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from ..training import (
 )
 from .answers import ModelLearner
 from .base import Array, DAGLearner, Job, Solution
-from .checks import Range, check_ranges, resolve_device
+from .checks import Range, check_ranges, resolve_device, warn_caller
 from .networks import Networks, take_replicas
 
 __all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
@@ -267,13 +266,12 @@ class ConstrainedLearner(DAGLearner):
         adjacency = acyclic_part(weights, candidates, keep=constraints.required)
         self.n_removed_ = int((candidates & ~adjacency).sum())
         if not self.converged_:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} did not converge in {found.outcome.epochs} epochs: "
                 f"{self._reason(found, best)}. Its last good state is kept, and {self.n_removed_} "
                 "edges were removed to make the graph acyclic. Raise 'max_epochs', or lower "
                 "'learning_rate' if the loss diverged.",
                 NotConvergedWarning,
-                stacklevel=6,  # the caller of fit
             )
         score = take_replicas(found.score, slice(best, best + 1))
         rows = found.outcome.rows()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,14 @@ from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
 from .base import Job, Solution
-from .checks import Range, check_choice, check_mechanism, check_ranges, resolve_device
+from .checks import (
+    Range,
+    check_choice,
+    check_mechanism,
+    check_ranges,
+    resolve_device,
+    warn_caller,
+)
 from .constrained import NotConvergedWarning
 from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
@@ -145,11 +151,10 @@ class DAGPosterior(PosteriorLearner):
             self._fit_within(whole, X, interventions)
         self.left_out_ += whole.left_out
         if self.left_out_:
-            warnings.warn(
+            warn_caller(
                 f"A 'time_budget' of {self.time_budget:g} s left no time for "
                 f"{'; '.join(self.left_out_)}. Raise it, or give fewer rows or columns.",
                 NotConvergedWarning,
-                stacklevel=2,
             )
         return self
 

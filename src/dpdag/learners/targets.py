@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..registry import suggest
+from .checks import warn_caller
 
 __all__ = ["set_by_design", "told_apart", "what_was_set"]
 
@@ -69,11 +69,9 @@ def set_by_design(
         )
     if found.any():
         columns = [names[k] for k in np.flatnonzero(found).tolist()]
-        warnings.warn(
+        warn_caller(
             f"Columns {columns} were set in all rows, or but for fewer than {min_rows} rows or a "
-            "single value: nothing can be learned of their causes, so they get none.",
-            UserWarning,
-            stacklevel=6,
+            "single value: nothing can be learned of their causes, so they get none."
         )
     return found
 
