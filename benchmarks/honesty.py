@@ -309,9 +309,9 @@ _HEAD = (
     "was run on them and run once. That run stated 51 edges of *shares of a whole*, 16 % of them "
     "right, because every row sums to one; since then no arrow into an exact function of other "
     "columns is stated, and the row below is of the code after that.\n\n"
-    "Pairs, 10-node sets and kinds with ** were fitted as listed. The other rows are of tables "
-    "1000 to 1025 of each kind, which were searched once; their probabilities were computed from "
-    "what the search had found.\n\n"
+    "Pairs, 10-node sets, SynTReN and kinds with ** were fitted as listed. The other rows are of "
+    "tables 1000 to 1025 of each kind, which were searched once; their probabilities were computed "
+    "from what the search had found.\n\n"
 )
 
 
