@@ -312,6 +312,11 @@ _HEAD = (
     "Pairs, 10-node sets, SynTReN and kinds with ** were fitted as listed. The other rows are of "
     "tables 1000 to 1025 of each kind, which were searched once; their probabilities were computed "
     "from what the search had found.\n\n"
+    "What the features brought, on the same tables and pairs: without likeness and detour, learned "
+    "on thirteen of the kinds, 2339 edges of kinds learned from now were stated, 92.7 % right (of "
+    "hubs of regulation 84, 21 %), mean distance 0.082; of other kinds 1333, 95.6 %, 0.037. With "
+    "them 2038, 95.1 %, 0.062, and 1085, 95.6 %, 0.050: the gain is where columns are nearly "
+    "copies, elsewhere there is none.\n\n"
 )
 
 
