@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from ..posterior.doubt import EXACT
 from .diagnostics import listed
 
 __all__ = ["cautions", "explains", "quality_facts"]
 
-EXACT = 0.99995  # share explained of a column that its causes determine: 5 nats a row
 MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
 
 
@@ -27,12 +27,16 @@ def quality_facts(learner: Any) -> dict[str, Any] | None:
     columns = [
         {
             "column": one["column"],
-            "explained": max(0.0, 1 - math.exp(-2 * one["nats_over_root"] / one["rows"])),
+            "explained": max(0.0, _share(one["nats_over_root"] / one["rows"])),
             "misfit": one["misfit"],
         }
         for one in learner.choice_
     ]
     return {**learner.quality_, "columns": columns}
+
+
+def _share(nats_per_row: float) -> float:
+    return -math.expm1(-2 * nats_per_row)
 
 
 def explains(quality: Mapping[str, Any]) -> str:
@@ -87,7 +91,7 @@ def _of_chance(quality: Mapping[str, Any]) -> list[str]:
 
 
 def _of_columns(quality: Mapping[str, Any]) -> list[str]:
-    exact = [one["column"] for one in quality["columns"] if one["explained"] > EXACT]
+    exact = [one["column"] for one in quality["columns"] if one["explained"] > _share(EXACT)]
     return _of_functions(exact) + _of_misfits(quality)
 
 

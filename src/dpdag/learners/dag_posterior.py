@@ -34,8 +34,8 @@ from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
 from .posterior_solver import (
     Plan,
-    Rows,
     choose_columns,
+    counted_share,
     expected_seconds,
     forecast,
     likely_links,
@@ -221,9 +221,8 @@ class DAGPosterior(PosteriorLearner):
         graph = likely_links(best.adjacency, self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
         self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
-        share = Rows.of(x, was_set).share
         continuous = torch.tensor([not own.discrete for own in types])
-        pairs = moving_together(evidence, graph, share, continuous)
+        pairs = moving_together(evidence, graph, counted_share(x, was_set), continuous)
         self.hidden_causes_: list[dict[str, Any]] = [
             {"source": str(names[i]), "target": str(names[j]), "nats": nats} for i, j, nats in pairs
         ]

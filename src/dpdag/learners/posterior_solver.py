@@ -38,8 +38,8 @@ from .targets import told_apart
 __all__ = [
     "Found",
     "Plan",
-    "Rows",
     "choose_columns",
+    "counted_share",
     "expected_seconds",
     "forecast",
     "likely_links",
@@ -230,7 +230,7 @@ class Rows(NamedTuple):
     """What the rows of a table are worth between two columns.
 
     Attributes:
-        share: (n, n) that count; all of experiments, which are listed one after the other.
+        share: (n, n) that count.
         likeness: (n, n) of the columns.
         settled: (n, n) bool, whether some row had one column set and the other not.
     """
@@ -241,10 +241,14 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, x: Tensor, was_set: Tensor) -> Rows:  # (rows, n), (rows, n) bool
-        share = independent_share(x)
         settled = torch.from_numpy(told_apart(was_set.numpy()))
-        counted = torch.ones_like(share) if bool(was_set.any()) else share
-        return cls(counted, likeness(x), settled)
+        return cls(counted_share(x, was_set), likeness(x), settled)
+
+
+def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
+    """Of the rows between two columns; all of experiments, which are listed one after the other."""
+    share = independent_share(x)
+    return torch.ones_like(share) if bool(was_set.any()) else share
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)

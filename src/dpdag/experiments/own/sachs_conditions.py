@@ -1,7 +1,6 @@
 """The protein data under nine conditions: what targets bring, and what pooling does.
 
-A budget of ten seconds lets DAGPosterior read 1000 rows, equally many of every experiment where
-it is told of them.
+DAGPosterior reads equally many rows of every experiment where it is told of them.
 """
 
 from __future__ import annotations

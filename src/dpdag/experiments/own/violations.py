@@ -217,9 +217,9 @@ def _confounded(rng: np.random.Generator) -> Drawn:
     return X, np.array([[0, 1], [0, 0]])
 
 
-def _walks(rng: np.random.Generator, rows: int = ROWS) -> Drawn:
+def _walks(rng: np.random.Generator) -> Drawn:
     """Columns that have nothing to do with each other, every row near the one before."""
-    return rng.normal(size=(rows, NODES)).cumsum(0), np.zeros((NODES, NODES), dtype=int)
+    return rng.normal(size=(ROWS, NODES)).cumsum(0), np.zeros((NODES, NODES), dtype=int)
 
 
 def _populations(rng: np.random.Generator, **size: Any) -> Drawn:
@@ -280,8 +280,6 @@ SIZES: dict[str, dict[str, int]] = {
     "": {},
     "dense": {"edges": 36},
     "two columns": {"nodes": 2, "edges": 1},
-    "few rows": {"rows": 150},
-    "many rows": {"rows": 2000},
 }
 VIOLATIONS: dict[str, Callable[..., Drawn]] = {
     "additive": partial(_table, additive),
