@@ -9,8 +9,9 @@ READY  := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/dpdag fit Sachs --out run/sachs --overwrite
 
+# One process per core, each of one thread: more would only wait for each other.
 test: lint
-	$(BIN)/python -m pytest -m "not slow and not gpu"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not gpu"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -157,7 +157,9 @@ def test_a_damaged_zip_in_the_data_folder_is_named(places):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", zipped()[:100]])
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", zipped()[:100]], ids=["empty", "garbage", "truncated"]
+)
 def test_a_damaged_npz_in_the_data_folder_is_named(places, content):
     (places[0] / "SynTReN.npz").write_bytes(content)
     with pytest.raises(ValueError, match=r"SynTReN.npz cannot be read as the SynTReN") as caught:
