@@ -1,148 +1,116 @@
-"""Rewrite the tables of ``accuracy.md`` and of the README from ``results/accuracy.csv``.
+"""Rewrite the tables of ``accuracy.md`` and of the README from ``results/own``.
 
 python docs/tabulate_accuracy.py
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
-import pandas as pd
+import numpy as np
+from stored import HERE, Results, replace, rows
 
+from dpdag.experiments import Outcome
 from dpdag.reports.tables import paper_tables
 
-HERE = Path(__file__).parent
-RESULTS = HERE.parent / "results"
-README = HERE.parent / "README.md"
-PAPER = ["ER-10-10", "ER-10-40", "SF-10-10", "ER-50-50", "ER-50-200", "SF-50-50", "SF-50-200"]
-PAPER += ["ER-100-100", "ER-100-400", "SynTReN", "Sachs"]
-OTHER = ["additive GP", "GP, Laplace", "GP, exponential", "MLP", "linear", "linear, Laplace"]
-OTHER += ["linear, Laplace, dense", "linear, Gumbel", "location-scale", "products", "steps"]
-OTHER += ["BA-50-50", "BA-50-200"]
-MECHANISMS = ["gp", "network", "additive", "linear"]
-
-
-def spread(values: pd.Series, *, percent: bool = True) -> str:
-    """Mean ± standard error."""
-    scaled = values * 100 if percent else values
-    mean = f"{scaled.mean():.1f}"
-    return (
-        f"{mean}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{scaled.sem():.1f}"
-        if len(values) > 1
-        else mean
-    )
-
-
-def of_the_paper(name: str) -> tuple[tuple[float, float], float, str]:
-    """Dir-AUC-PR of its VI-DP-DAG, and the highest of any of its models; a star: processed."""
-    tables = paper_tables()
-    models = {**tables["structure"][name], **tables["structure_processed"][name]}
-    means = {model: values["Dir-AUC-PR"][0] for model, values in models.items()}
-    best = max(means, key=means.__getitem__)
-    return models["VI-DP-DAG"]["Dir-AUC-PR"], means[best], best
-
-
-def beside_the_paper(cells: pd.DataFrame) -> str:
-    lines = [
-        "| data | sets | paper: VI-DP-DAG | paper: best of any | DAGPosterior | its SHD "
-        "| seconds | CAM | seconds |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for name in PAPER:
-        (mean, error), best, who = of_the_paper(name)
-        ours, cam = (
-            cells[(cells["dataset"] == name) & (cells["learner"] == learner)]
-            for learner in ("DAGPosterior", "CAM")
-        )
-        if ours.empty or cam.empty:
-            continue
-        parts = [
-            name,
-            str(len(ours)),
-            f"{mean:.1f} ± {error:.1f}",
-            f"{best:.1f} ({who})".replace("*", r"\*"),
-            spread(ours["Dir-AUC-PR"]),
-            spread(ours["SHD"], percent=False),
-            f"{ours['seconds'].median():.0f}",
-            spread(cam["Dir-AUC-PR"]),
-            f"{cam['seconds'].median():.1f}",
-        ]
-        lines.append(f"| {' | '.join(parts)} |")
-    return "\n".join(lines)
-
-
-def off_the_class(cells: pd.DataFrame) -> str:
-    lines = [
-        "| data | sets | Un-AUC-PR | Dir-AUC-PR | SHD | seconds |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name in OTHER:
-        ours = cells[(cells["dataset"] == name) & (cells["learner"] == "DAGPosterior")]
-        if ours.empty:
-            continue
-        parts = [
-            name,
-            str(len(ours)),
-            spread(ours["Un-AUC-PR"]),
-            spread(ours["Dir-AUC-PR"]),
-            spread(ours["SHD"], percent=False),
-            f"{ours['seconds'].median():.0f}",
-        ]
-        lines.append(f"| {' | '.join(parts)} |")
-    return "\n".join(lines)
-
-
-def one_mechanism(cells: pd.DataFrame) -> str:
-    """What functions that are given find, beside the default on the same sets."""
-    lines = [
-        f"| data | sets | auto | {' | '.join(MECHANISMS)} |",
-        "|---|---|---|" + "---|" * len(MECHANISMS),
-    ]
-    for name in [*PAPER, *OTHER]:
-        own = cells[cells["dataset"] == name]
-        every = {m: own[own["learner"] == f"DAGPosterior, {m}"] for m in MECHANISMS}
-        indices = set(every["gp"]["index"])
-        auto = own[(own["learner"] == "DAGPosterior") & own["index"].isin(indices)]
-        if any(part.empty for part in (auto, *every.values())):
-            continue
-        values = [100 * part["Dir-AUC-PR"].mean() for part in (auto, *every.values())]
-        best = max(values)
-        shown = [f"**{v:.1f}**" if v > best - 0.05 else f"{v:.1f}" for v in values]
-        lines.append(f"| {name} | {len(indices)} | {' | '.join(shown)} |")
-    return "\n".join(lines)
-
-
-def in_short(cells: pd.DataFrame) -> str:
-    lines = [
-        "| | paper: VI-DP-DAG | paper: best of any model | DAGPosterior |",
-        "|---|---|---|---|",
-    ]
-    for name in ("ER-10-40", "ER-50-200", "ER-100-400", "SF-50-200", "Sachs"):
-        ours = cells[(cells["dataset"] == name) & (cells["learner"] == "DAGPosterior")]
-        if ours.empty:
-            continue
-        (mean, _), best, _ = of_the_paper(name)
-        values = [f"{mean:.1f}", f"{best:.1f}", spread(ours["Dir-AUC-PR"])]
-        lines.append(f"| {name} | {' | '.join(values)} |")
-    return "\n".join(lines)
-
-
-def replace(page: Path, name: str, table: str) -> None:
-    """Put a table between the comments that name it; one without rows changes nothing."""
-    if table.count("\n") < 2:
-        return
-    text = page.read_text(encoding="utf-8")
-    head, rest = text.split(f"<!-- {name} -->\n")
-    _, tail = rest.split("<!-- end -->", maxsplit=1)
-    page.write_text(f"{head}<!-- {name} -->\n{table}\n<!-- end -->{tail}", encoding="utf-8")
+PAGE, README = HERE / "accuracy.md", HERE.parent / "README.md"
+IN_SHORT = ("ER-10-40", "ER-50-200", "ER-100-400", "SF-50-200", "Sachs")
+FUNCTIONS = ("gp", "network", "additive", "linear")
 
 
 def main() -> None:
-    cells = pd.read_csv(RESULTS / "accuracy.csv")
-    replace(HERE / "accuracy.md", "paper", beside_the_paper(cells))
-    replace(HERE / "accuracy.md", "other", off_the_class(cells))
-    replace(HERE / "accuracy.md", "mechanisms", one_mechanism(cells))
-    replace(README, "accuracy", in_short(cells))
+    results = Results("own")
+    benchmark, others, given = (
+        results.layouts[name].datasets for name in ("accuracy", "off-class", "given-functions")
+    )
+    replace(PAGE, "paper", beside_the_paper(results, benchmark))
+    replace(PAGE, "other", off_the_class(results, others))
+    replace(PAGE, "mechanisms", given_functions(results, given))
+    replace(README, "accuracy", in_short(results))
+
+
+def beside_the_paper(results: Results, names: Iterable[str]) -> str:
+    """The default learner and CAM on the data sets of the paper."""
+    body = []
+    for name in names:
+        ours, cam = (results.of("accuracy", method, name) for method in ("DAGPosterior", "CAM"))
+        theirs, best = of_the_paper(name)
+        body.append(
+            [
+                name,
+                str(len(ours)),
+                theirs,
+                best,
+                spread(ours, "Dir-AUC-PR", 100),
+                spread(ours, "SHD"),
+                median(ours, 0) + (" (H200)" if "H200" in ours[0].machine else ""),
+                spread(cam, "Dir-AUC-PR", 100),
+                median(cam, 1),
+            ]
+        )
+    heads = "data", "sets", "paper: VI-DP-DAG", "paper: best of any", "DAGPosterior", "its SHD"
+    return rows((*heads, "seconds", "CAM", "seconds"), body)
+
+
+def off_the_class(results: Results, names: Iterable[str]) -> str:
+    """The default learner on other data."""
+    body = []
+    for name in names:
+        ours = results.of("off-class", "DAGPosterior", name)
+        areas = [spread(ours, f"{kind}-AUC-PR", 100) for kind in ("Un", "Dir")]
+        body.append([name, str(len(ours)), *areas, spread(ours, "SHD"), median(ours, 0)])
+    return rows(("data", "sets", "Un-AUC-PR", "Dir-AUC-PR", "SHD", "seconds"), body)
+
+
+def given_functions(results: Results, names: Iterable[str]) -> str:
+    """What functions that are given find, beside the default on the same sets."""
+    methods = "DAGPosterior", *(f"DAGPosterior, {name}" for name in FUNCTIONS)
+    body = []
+    for name in names:
+        found = [results.of("given-functions", method, name) for method in methods]
+        shared = set.intersection(*({one.index for one in own} for own in found))
+        if not shared:
+            continue
+        means = [
+            100 * np.mean([one.values["Dir-AUC-PR"] for one in own if one.index in shared])
+            for own in found
+        ]
+        shown = [f"**{mean:.1f}**" if mean > max(means) - 0.05 else f"{mean:.1f}" for mean in means]
+        body.append([name, str(len(shared)), *shown])
+    return rows(("data", "sets", "all", *FUNCTIONS), body)
+
+
+def in_short(results: Results) -> str:
+    """The first table of the README."""
+    body = []
+    for name in IN_SHORT:
+        theirs, best = (said.split()[0] for said in of_the_paper(name))
+        ours = results.of("accuracy", "DAGPosterior", name)
+        body.append([name, theirs, best, spread(ours, "Dir-AUC-PR", 100)])
+    return rows(("", "paper: VI-DP-DAG", "paper: best of any model", "DAGPosterior"), body)
+
+
+def of_the_paper(name: str) -> tuple[str, str]:
+    """Dir-AUC-PR of its VI-DP-DAG, and the highest of any of its models; a star: processed."""
+    tables = paper_tables()
+    models = {**tables["structure"][name], **tables["structure_processed"][name]}
+    areas = {model: values["Dir-AUC-PR"] for model, values in models.items()}
+    best = max(areas, key=lambda model: areas[model][0])
+    mean, error = areas["VI-DP-DAG"]
+    return f"{mean:.1f} ± {error:.1f}", rf"{areas[best][0]:.1f} ({best})".replace("*", r"\*")
+
+
+def spread(found: Sequence[Outcome], metric: str, scale: float = 1) -> str:
+    """Mean ± standard error."""
+    values = scale * np.array([one.values[metric] for one in found], dtype=float)
+    if len(values) < 2:
+        return f"{values.mean():.1f}"
+    return f"{values.mean():.1f} ± {values.std(ddof=1) / len(values) ** 0.5:.1f}"
+
+
+def median(found: Sequence[Outcome], digits: int) -> str:
+    """Seconds of the middle fit."""
+    return f"{np.median([one.seconds for one in found]):.{digits}f}"
 
 
 if __name__ == "__main__":
