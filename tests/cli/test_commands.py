@@ -168,6 +168,32 @@ def test_knowledge_from_options_and_files_holds(dpdag, folder, table):
     assert not ends & {("age", "dose"), ("age", "outcome"), ("dose", "outcome")}
 
 
+def test_what_comes_first_and_last_is_honoured(dpdag, folder, table):
+    fit = "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--first", "outcome"
+    result = dpdag(folder, *fit, "--last", "age", "--require", "outcome:dose", "--json")
+    assert result.status == 0, result.stderr
+    ends = {(e["source"], e["target"]) for e in json.loads(result.stdout)["edges"]}
+    assert ("outcome", "dose") in ends
+    assert not any(target == "outcome" or source == "age" for source, target in ends)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--tiers", "tiers.yaml"], "--first and --last are tiers"),
+        (["--last", "outcome"], "outcome"),
+        (["--first", "weight"], "weight"),
+    ],
+)
+def test_what_comes_first_is_refused_where_it_cannot_be(dpdag, folder, table, more, said):
+    (folder / "tiers.yaml").write_text("[[outcome], [dose, age]]")
+    fit = "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--first", "outcome"
+    result = dpdag(folder, *fit, *more)
+    assert result.status == 2
+    assert said in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
 def test_required_edges_are_marked(dpdag, folder, table):
     result = dpdag(
         folder, "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--require", "outcome:age"
@@ -184,7 +210,8 @@ def test_what_a_graph_explains_stands_below_the_result(dpdag, folder, table):
     result = dpdag(folder, "fit", "data.csv", "--out", "run", "--drop-text", *fast)
     assert result.status == 0, result.stderr
     heads = [line.split()[0] for line in result.stdout.splitlines() if line[:1].isupper()]
-    assert heads == ["Data", "Learned", "Explains", "Report"]
+    assert heads == ["Data", "Learned", "Explains", "Check", "Report"]
+    assert "Can each of these be an effect of other columns? " in result.stdout
     said = next(line for line in result.stdout.splitlines() if line.startswith("Explains"))
     assert said.removeprefix("Explains").strip() in (folder / "run" / "report.html").read_text()
     found = json.loads((folder / "run" / "summary.json").read_text())

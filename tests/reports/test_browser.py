@@ -159,7 +159,7 @@ def test_a_variable_is_found_by_name(page: Any) -> None:
     page.fill("#find", "gene003")
     assert page.text_content("#details-title") == "gene003"
     assert page.locator("#network .node.chosen").count() == 1
-    assert "Acts on" in page.inner_text("#details")
+    assert "Possible effects" in page.inner_text("#details")
 
 
 def test_the_list_leads_to_the_edge(page: Any) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import dpdag
 from dpdag import CAM
-from dpdag.experiments import Origin, RunRecord
+from dpdag.experiments import Origin, RunRecord, cautions, may_be_effects
 from dpdag.reports import render_report, write_report
 from dpdag.reports.payload import MAX_EDGES, payload, short_label
 
@@ -132,8 +132,8 @@ def test_the_page_says_whether_the_graph_is_any_good(
     record = make()
     words = " ".join(" ".join(without_plotly(record, monkeypatch).words).split())
     assert (
-        "It explains 1.25 nats a row more than no graph; 3 random graphs of the same size: "
-        "-0.05 to 0.25, all far less (all by lines and curves; what causes do together adds 0.25)."
+        "It explains far more than 3 random graphs of the same size (1.25 nats a row over no "
+        "graph, they -0.05 to 0.25); which way its arrows point is not tested by this."
     ) in words
     assert f"{record.names[0]} and {record.names[-1]} move together beyond what the graph" in words
     assert f"what the causes leave of {record.names[1]} still follows other columns" in words
@@ -151,7 +151,7 @@ def test_a_graph_of_chance_is_called_so(make: Make, monkeypatch: pytest.MonkeyPa
         poor = replace(record, quality={**record.quality, "random_graphs": drawn})
         words = " ".join(" ".join(without_plotly(poor, monkeypatch).words).split())
         assert said in words
-        assert "all far less" not in words
+        assert "far more than" not in words
 
 
 def test_the_page_says_what_halves_find_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,19 +260,48 @@ def test_training_curves_skip_epochs_without_a_value(make: Make) -> None:
 
 @pytest.mark.parametrize("start", ["replica", "restart"])
 def test_every_start_has_a_line_of_its_own(make: Make, start: str) -> None:
-    steps = {"step": [0, 1, 0, 1], "log_posterior": [-3.0, -2.0, -3.5, -1.0]}
+    steps = {"epoch": [0, 1, 0, 1], "total": [-3.0, -2.0, -3.5, -1.0]}
     [panel] = payload(replace(make(), history={start: [0, 0, 1, 1], **steps}))["history"]["panels"]
     assert panel["lines"] == [[[0, 1], [-3.0, -2.0]], [[0, 1], [-3.5, -1.0]]]
 
 
-def test_a_single_step_is_no_training_curve(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = replace(make(), history={"step": [1], "log_score": [850.6]})
-    hidden = {a.get("id") for _, a in without_plotly(record, monkeypatch).elements if "hidden" in a}
-    assert "training" in hidden
-    assert payload(record)["history"] is None
+def test_a_single_epoch_or_a_search_is_no_training(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    for history in ({"epoch": [1], "total": [850.6]}, {"step": [1, 2], "log_score": [1.0, 2.0]}):
+        record = replace(make(), history=history)
+        elements = without_plotly(record, monkeypatch).elements
+        assert "training" in {a.get("id") for _, a in elements if "hidden" in a}
+        assert payload(record)["history"] is None
 
 
 @pytest.mark.parametrize("name", ["", "   ", "a" * 60, "short", "two\nlines"])
 def test_labels_are_short_and_never_empty(name: str) -> None:
     assert 1 <= len(short_label(name)) <= 18
     assert "\n" not in short_label(name)
+
+
+def test_what_holds_of_this_table_stands_before_the_graph(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = make()
+    sorted_ = replace(record.diagnostics, sortability="Effects are the best predicted.")
+    text = without_plotly(replace(record, diagnostics=sorted_), monkeypatch).words
+    words = " ".join(" ".join(text).split())
+    effect = record.names[int(record.adjacency.any(0).argmax())]
+    for said in ("Effects are the best predicted.", "Can each of these be an effect", effect):
+        assert words.index(said) < words.index("Find a variable")
+
+
+def test_columns_that_others_determine_are_called_computed() -> None:
+    columns = [{"column": "total", "explained": 0.998, "misfit": 0.0}]
+    quality = {"by_curves": 2.0, "nats_per_row": 2.0, "random_graphs": [0.1], "columns": columns}
+    [said] = cautions(quality, [])
+    assert said.startswith("total can be computed almost exactly from other columns")
+    assert cautions({**quality, "columns": [{**columns[0], "explained": 0.95}]}, []) == []
+
+
+def test_the_least_explained_effect_is_asked_about_first() -> None:
+    columns = [{"explained": share} for share in (0.5, 0.1, 0.0)]
+    question = may_be_effects(["bp", "sex", "dose"], [1, 2, 0], {"columns": columns})
+    assert "effect of other columns? sex (2 arrows in), bp (1 arrow in)." in question
+    assert question.endswith("(--first sex).")
+    assert may_be_effects(["a", "b"], [0, 0], None) == ""

@@ -34,7 +34,7 @@ EXAMPLES = """
 
   dpdag fit Sachs --out run/ --learner CAM
 
-  dpdag fit data.csv --out run/ --forbid outcome:age --tiers tiers.yaml
+  dpdag fit data.csv --out run/ --first age --last outcome --forbid dose:weight
 
   dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
 
@@ -101,6 +101,14 @@ def fit(
     ] = None,
     require: Annotated[
         list[str] | None, typer.Option(metavar="A:B", help="An edge from A to B; repeatable.")
+    ] = None,
+    first: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column that no other can cause, as age; repeatable."),
+    ] = None,
+    last: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Column that causes no other; repeatable."),
     ] = None,
     tiers: Annotated[
         Path | None, typer.Option(help="YAML list of lists of columns, causes first.")
@@ -178,6 +186,8 @@ def fit(
             table.names,
             forbid=forbid or [],
             require=require or [],
+            first=first or [],
+            last=last or [],
             tiers=tiers,
             file=knowledge,
             dropped=table.origin.dropped,

@@ -101,6 +101,8 @@ def known(
     *,
     forbid: Sequence[str],
     require: Sequence[str],
+    first: Sequence[str],
+    last: Sequence[str],
     tiers: Path | None,
     file: Path | None,
     dropped: Mapping[str, str],
@@ -110,6 +112,7 @@ def known(
     Arguments:
         names: Columns that are learned from.
         forbid: Edges "source:target", and ``require`` those that must exist.
+        first: Columns that no other can cause, and ``last`` those that cause no other.
         tiers: File with tiers.
         file: File with any knowledge.
         dropped: Columns left out, and why.
@@ -122,6 +125,11 @@ def known(
     required = [*said[0].required, *said[1].required, *(_edge(e, columns) for e in require)]
 
     tiers_ = [tier for one in said for tier in one.tiers]
+    if (first or last) and tiers_:
+        raise ValueError("--first and --last are tiers; say them in the file with tiers instead.")
+    if first or last:
+        between = [name for name in names if name not in {*first, *last}]
+        tiers_ = [tuple(tier) for tier in (first, between, last) if tier]
     for node in chain(*forbidden, *required, *tiers_):
         if node not in names and (reason := dropped.get(str(node))):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..experiments import (
     compare,
     experiment_facts,
     explains,
+    may_be_effects,
 )
 from ..learners import DAGLearner
 from .table import Table
@@ -99,8 +101,15 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         console.print(_grid(found["edges"]))
     if found["n_edges"] > SHOWN:
         print_(f"… and {found['n_edges'] - SHOWN} more in edges.csv")
-    if found["diagnostics"]["sortability"]:
-        print_(f"[bold]Check[/]     {escape(found['diagnostics']['sortability'])}")
+    checks = [found["diagnostics"]["sortability"], _question(found)]
+    for check in filter(None, checks):
+        print_(f"[bold]Check[/]     {escape(check)}")
+
+
+def _question(found: dict[str, Any]) -> str:
+    names = found["data"]["columns_used"]
+    arrows_in = Counter(str(edge["target"]) for edge in found["edges"])
+    return may_be_effects(names, [arrows_in[name] for name in names], found["quality"])
 
 
 def discrete(types: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ from .diagnostics import Diagnostics, diagnose, listed
 from .experiment import EXPERIMENTS, Experiment, Method, Source
 from .interventions import experiment_facts, experiment_notes
 from .layout import Layout, read_layouts, record_layout
-from .quality import cautions, explains
+from .quality import cautions, explains, may_be_effects
 from .record import Curve, Origin, RunRecord
 from .store import Outcome, Store
 from .views import Figure, Metric, Table
@@ -36,6 +36,7 @@ __all__ = [
     "experiment_notes",
     "explains",
     "listed",
+    "may_be_effects",
     "own",
     "paper",
     "read_layouts",

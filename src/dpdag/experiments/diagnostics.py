@@ -173,7 +173,7 @@ def _verdict(values: Array, graph: Any) -> str | None:
         f"Effects are nearly always the variables that the others predict "
         f"{'best' if fit > 0.5 else 'worst'}. Noise in a measurement can produce such a pattern "
         "too, and turn arrows around: confirm a direction by an experiment before relying on it, "
-        "or fit again and say which variables can only come first (--tiers; Knowledge in Python). "
+        "or fit again and say which variables can only come first (--first). "
         f"(R²-sortability {fit:.2f}.)"
     )
 

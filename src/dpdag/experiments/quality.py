@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from ..posterior.doubt import EXACT
 from .diagnostics import listed
 
-__all__ = ["cautions", "explains", "quality_facts"]
+__all__ = ["MISFIT", "cautions", "explains", "may_be_effects", "quality_facts"]
 
 MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
+COMPUTED = 0.99  # of a column that others account for: measurements are seldom so exact
+ASKED = 6  # columns that a reader is asked about
 
 
 def quality_facts(learner: Any) -> dict[str, Any] | None:
@@ -40,25 +41,24 @@ def _share(nats_per_row: float) -> float:
 
 
 def explains(quality: Mapping[str, Any]) -> str:
-    """What a graph explains beside no graph and graphs of chance.
+    """What a graph explains beside no graph and graphs of chance, in words and then in numbers.
 
     Example:
         >>> found = {"by_curves": 1.3, "nats_per_row": 1.3, "random_graphs": [0.1, 0.3]}
         >>> print(explains({**found, "found_again": None}))
-        1.30 nats a row more than no graph; 2 random graphs of the same size: 0.10 to 0.30, all
-        far less
+        far more than 2 random graphs of the same size (1.30 nats a row over no graph, they 0.10 to
+        0.30); which way its arrows point is not tested by this
     """
     own, whole, drawn = (quality[k] for k in ("by_curves", "nats_per_row", "random_graphs"))
     if not own and not whole:
         return "nothing: no links were found; there are none, or the rows are too few to show them"
-    said = f"{own:.2f} nats a row more than no graph"
+    said = f"{own:.2f} nats a row over no graph"
     if drawn:
         low, high = (f"{value:.2f}" for value in (min(drawn), max(drawn)))
+        most = "far more" if max(drawn) < own / 2 else "more" if max(drawn) < own else "no more"
         span = low if low == high else f"{low} to {high}"
-        far = ", all far less" if max(drawn) < own / 2 else ""
-        said += f"; {len(drawn)} random graphs of the same size: {span}{far}"
-    if whole - own >= 0.01:
-        said += f" (all by lines and curves; what causes do together adds {whole - own:.2f})"
+        said = f"{most} than {len(drawn)} random graphs of the same size ({said}, they {span})"
+        said += "; which way its arrows point is not tested by this"
     if again := quality["found_again"]:
         said += f"; halves of the rows find {again['links']:.0%} of its links again"
         said += f", {again['arrows']:.0%} of its arrows"
@@ -91,18 +91,17 @@ def _of_chance(quality: Mapping[str, Any]) -> list[str]:
 
 
 def _of_columns(quality: Mapping[str, Any]) -> list[str]:
-    exact = [one["column"] for one in quality["columns"] if one["explained"] > _share(EXACT)]
-    return _of_functions(exact) + _of_misfits(quality)
+    computed = [one["column"] for one in quality["columns"] if one["explained"] > COMPUTED]
+    return _of_functions(computed) + _of_misfits(quality)
 
 
-def _of_functions(exact: list[str]) -> list[str]:
-    if not exact:
+def _of_functions(computed: list[str]) -> list[str]:
+    if not computed:
         return []
-    verb = "is an exact function" if len(exact) == 1 else "are exact functions"
     return [
-        f"{listed(exact)} {verb} of other columns, such as a total or a copy in other units. Any "
-        "of them can be written as a function of the rest, so no arrow among them can be told: "
-        "leave one out, or say which comes last."
+        f"{listed(computed)} can be computed almost exactly from other columns: probably a total, "
+        "a ratio or a copy in other units, so that arrows there are arithmetic rather than nature, "
+        f"and may point any way. Consider leaving it out (--drop {computed[0]})."
     ]
 
 
@@ -117,3 +116,35 @@ def _of_misfits(quality: Mapping[str, Any]) -> list[str]:
         "Functions of another kind, or causes that were not measured, are at work there: trust "
         "the arrows at these columns least."
     ]
+
+
+def may_be_effects(
+    names: Sequence[str], arrows_in: Sequence[int], quality: Mapping[str, Any] | None
+) -> str:
+    """The question that only a reader can answer, of the columns with causes; "" without any.
+
+    Arguments:
+        names: Of the columns.
+        arrows_in: How many arrows lead into each.
+        quality: Columns of which least is explained come first: they are the likeliest roots.
+
+    Example:
+        >>> print(may_be_effects(["sex", "dose"], [2, 0], None))
+        Can each of these be an effect of other columns? sex (2 arrows in). Where one cannot, as
+        age, sex or a treatment by lot, other arrows may be wrong with it: say so and fit again
+        (--first sex).
+    """
+    share = [0.0] * len(names)
+    if quality is not None:
+        share = [one["explained"] for one in quality["columns"]]
+    effects = [k for k in sorted(range(len(names)), key=share.__getitem__) if arrows_in[k]]
+    if not effects:
+        return ""
+    counted = [
+        f"{names[k]} ({arrows_in[k]} arrow{'s' if arrows_in[k] > 1 else ''} in)" for k in effects
+    ]
+    return (
+        f"Can each of these be an effect of other columns? {listed(counted, ASKED)}. Where one "
+        "cannot, as age, sex or a treatment by lot, other arrows may be wrong with it: say so and "
+        f"fit again (--first {names[effects[0]]})."
+    )

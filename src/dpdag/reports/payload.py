@@ -27,8 +27,6 @@ PANELS = {
     "reconstruction": "Reconstruction loss",
     "kl": "Divergence from the prior",
     "edges": "Number of edges",
-    "log_posterior": "Log posterior of the graph",
-    "log_evidence": "Log evidence of the graph",
 }
 
 
@@ -221,17 +219,16 @@ def _quality(record: RunRecord) -> dict[str, Any] | None:
 
 
 def training(record: RunRecord) -> dict[str, Any] | None:
-    """The training curve as one panel per column, a line per replica; None without steps."""
+    """The training curve as one panel per column, a line per replica; None without epochs."""
     columns = {
         name: values
         for name, values in record.history.items()
         if values and all(v is None or isinstance(v, (int, float)) for v in values)
     }
-    if not columns:
+    if "epoch" not in columns:  # a search is over when it is over
         return None
-    rows = len(next(iter(columns.values())))
-    axis = next((name for name in ("epoch", "step") if name in columns), None)
-    steps = columns.pop(axis) if axis else list(range(1, rows + 1))
+    steps = columns.pop("epoch")
+    rows = len(steps)
     start = next((name for name in ("replica", "restart", "resample") if name in columns), None)
     replicas = columns.pop(start) if start else [0] * rows
     lines = []
@@ -253,7 +250,7 @@ def training(record: RunRecord) -> dict[str, Any] | None:
         for name, values in columns.items()
     ]
     panels = [panel for panel in panels if any(len(x) > 1 for x, _ in panel["lines"])]
-    return {"axis": axis or "step", "panels": panels} if panels else None
+    return {"axis": "epoch", "panels": panels} if panels else None
 
 
 def _rounded(value: Any, digits: int = 4) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments import Diagnostics, Origin, RunRecord, cautions, explains
+from ..experiments import Origin, RunRecord, cautions, explains, may_be_effects
+from ..experiments.quality import MISFIT
 from .payload import training
 
 __all__ = ["sections"]
@@ -24,6 +25,7 @@ def sections(record: RunRecord) -> dict[str, str]:
         "title": escape(f"Causal graph of {n} variables{_place(record.origin)}"),
         "subtitle": _subtitle(record),
         "facts": _facts(record),
+        "warnings": _warnings(record),
         "word": record.word,
         "links": "edges" if record.word == "score" else "links",
         "words": "scores" if record.word == "score" else "probabilities",
@@ -34,24 +36,26 @@ def sections(record: RunRecord) -> dict[str, str]:
         "quality": _quality(record),
         "hide_quality": "hidden" if record.quality is None else "",
         "hide_explained": "" if record.adjacency.any() else "hidden",
-        "diagnostics": _diagnostics(record.diagnostics, n_points=len(record.points)),
+        "orange": _orange(record),
+        "diagnostics": _list(record.diagnostics.notes or ["Nothing unusual was found."]),
         "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
         "settings": _table(record.settings),
         "versions": _table(record.versions),
-        "hide_samples": "" if len(record.samples) else "hidden",
+        "hide_samples": "" if len(record.samples) and record.adjacency.any() else "hidden",
         "hide_ancestors": "hidden" if record.ancestor_probabilities is None else "",
         "hide_history": "hidden" if training(record) is None else "",
     }
 
 
 def _subtitle(record: RunRecord) -> str:
-    found = record.diagnostics
-    parts = [f"learned by {record.learner} from {found.rows:,} rows"]
+    rows = record.diagnostics.rows
+    parts = [f"learned by {record.learner} from {rows:,} rows"]
     if record.seconds is not None:
         parts.append(f"in {_duration(record.seconds)}")
     if record.created:
         parts.append(f"on {record.created[:10]}")
-    return escape(" ".join(parts))
+    held = f"This file holds {len(record.points)} of the rows; mind that before you share it."
+    return escape(f"{' '.join(parts)}. {held}")
 
 
 def _place(origin: Origin | None) -> str:
@@ -77,12 +81,30 @@ def _origin(record: RunRecord) -> str:
 
 
 def _quality(record: RunRecord) -> str:
-    """What the graph explains, and what to be careful of."""
+    """What the graph explains."""
     if record.quality is None:
         return ""
-    said = cautions(record.quality, record.hidden_causes)
-    verdict = f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
-    return verdict + (_list(said) if said else "")
+    return f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
+
+
+def _warnings(record: RunRecord) -> str:
+    """What holds of this table and graph in particular, before what holds of all."""
+    found = cautions(record.quality, record.hidden_causes)
+    if record.diagnostics.sortability:
+        found.insert(0, record.diagnostics.sortability)
+    arrows_in = record.adjacency.sum(0).tolist()
+    if question := may_be_effects(record.names, arrows_in, record.quality):
+        found.append(question)
+    if not record.adjacency.any():
+        found.append("No links were found: there are none, or the rows are too few to show them.")
+    return _list(found) if found else ""
+
+
+def _orange(record: RunRecord) -> str:
+    """What the colour of some bars means, where any has it."""
+    columns = [] if record.quality is None else record.quality["columns"]
+    left = any(one["misfit"] > MISFIT for one in columns)
+    return " Orange bars: what is left still follows other variables." if left else ""
 
 
 def _duration(seconds: float) -> str:
@@ -106,8 +128,8 @@ def _facts(record: RunRecord) -> str:
     if record.edge_probabilities is not None:
         arrows = record.edge_probabilities
         links = np.triu(arrows + arrows.T, k=1)
-        facts.append((f"links surer than {SURE}", f"{int((links > SURE).sum())}"))
-        facts.append((f"arrows surer than {SURE}", f"{int((arrows > SURE).sum())}"))
+        facts.append((f"links given more than {SURE}", f"{int((links > SURE).sum())}"))
+        facts.append((f"arrows given more than {SURE}", f"{int((arrows > SURE).sum())}"))
     return "".join(
         f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for name, value in facts
     )
@@ -119,10 +141,11 @@ def _meaning(record: RunRecord) -> str:
             "An edge’s <em>probability</em> says that it exists and points that way; "
             "<em>linked at all</em> that there is an edge one way or the other, so that "
             "“direction open” beside a high number means: they belong together, but these data do "
-            "not tell which acts on which. Probabilities of DAGPosterior are held back by what was "
-            "right on many kinds of data that no model made. Links of the learned graph are shown "
-            "from their <em>linked at all</em> on. <em>Expected right</em> is the "
-            "mean probability of the edges shown: the share of these arrows to believe in."
+            "not tell which acts on which. DAGPosterior states no more than was right on simulated "
+            "tables of many kinds, most of which break its assumptions; a real table may break "
+            "them in other ways. Links of the learned graph are shown from their <em>linked at "
+            "all</em> on. <em>Expected right</em> is the mean probability of the edges shown: the "
+            "share that is right if these numbers can be trusted here."
         )
     return (
         f"{escape(record.learner)} gives <em>scores</em>: they rank edges, a higher score being "
@@ -133,17 +156,7 @@ def _meaning(record: RunRecord) -> str:
 
 def _heat_note(record: RunRecord) -> str:
     scale = "" if record.word == "probability" else " Colours are on a logarithmic scale."
-    return f"Row causes column. Variables are in causal order, causes first.{scale}"
-
-
-def _diagnostics(found: Diagnostics, *, n_points: int) -> str:
-    notes = found.notes or ["Nothing unusual was found in the columns."]
-    items = [*notes, *([found.sortability] if found.sortability else [])]
-    items.append(
-        f"This file holds {n_points} of the {found.rows:,} rows, drawn as dots; mind that before "
-        "you share it."
-    )
-    return _list(items)
+    return f"From row to column. Variables are in causal order, causes first.{scale}"
 
 
 def _list(items: Iterable[str]) -> str:

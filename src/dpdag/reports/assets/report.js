@@ -8,7 +8,7 @@
   const state = { shown: [], kind: null, key: null, pinned: false };
 
   const describe = ([i, j, strength]) =>
-    `${data.names[i]} causes ${data.names[j]}, ${data.word} ${figures(strength)}`;
+    `${data.names[i]} to ${data.names[j]}, ${data.word} ${figures(strength)}`;
   const network = new Network(get("network"), data, { describe, point, choose, clear: () => select(null, null, false) });
 
   function point(kind, key, byKeyboard) {
@@ -87,7 +87,7 @@
 
   function nodeDetails(k) {
     const body = panel(data.names[k]);
-    for (const [title, own, other] of [["Caused by", 1, 0], ["Acts on", 0, 1]]) {
+    for (const [title, own, other] of [["Possible causes", 1, 0], ["Possible effects", 0, 1]]) {
       const found = state.shown.filter((edge) => edge[own] === k);
       line(body, "p", found.length ? `${title} (${found.length}):` : `${title}: nothing at this threshold`);
       const links = line(body, "ul", "", "links");
