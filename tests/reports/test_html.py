@@ -265,7 +265,9 @@ def test_every_start_has_a_line_of_its_own(make: Make, start: str) -> None:
     assert panel["lines"] == [[[0, 1], [-3.0, -2.0]], [[0, 1], [-3.5, -1.0]]]
 
 
-def test_a_single_epoch_or_a_search_is_no_training(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_epoch_or_a_search_is_no_training(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for history in ({"epoch": [1], "total": [850.6]}, {"step": [1, 2], "log_score": [1.0, 2.0]}):
         record = replace(make(), history=history)
         elements = without_plotly(record, monkeypatch).elements
