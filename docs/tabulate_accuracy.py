@@ -43,7 +43,7 @@ def beside_the_paper(results: Results, names: Iterable[str]) -> str:
                 best,
                 spread(ours, "Dir-AUC-PR", 100),
                 spread(ours, "SHD"),
-                median(ours, 0) + (" (H200)" if "H200" in ours[0].machine else ""),
+                median(ours, 0),
                 spread(cam, "Dir-AUC-PR", 100),
                 median(cam, 1),
             ]
@@ -109,8 +109,10 @@ def spread(found: Sequence[Outcome], metric: str, scale: float = 1) -> str:
 
 
 def median(found: Sequence[Outcome], digits: int) -> str:
-    """Seconds of the middle fit."""
-    return f"{np.median([one.seconds for one in found]):.{digits}f}"
+    """Seconds of the middle fit, of the processor where that did all of it."""
+    on_gpu = "H200" in found[0].machine
+    spent = np.median([one.seconds if on_gpu else one.cpu_seconds for one in found])
+    return f"{spent:.{digits}f}" + (" (H200)" if on_gpu else "")
 
 
 if __name__ == "__main__":

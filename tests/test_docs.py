@@ -56,17 +56,20 @@ def test_links_to_files_lead_somewhere(page: Path) -> None:
     assert [link for link in local if not (page.parent / link).exists()] == []
 
 
-def test_tables_of_the_reproduction_are_of_the_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("script", ["tabulate_reproduction", "tabulate_accuracy"])
+def test_tables_are_of_the_results(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(ROOT / "docs")
-    tabulate = importlib.import_module("tabulate_reproduction")
-    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    page = tmp_path / "page.md"
-    page.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(tabulate, "PAGE", page)
+    tabulate = importlib.import_module(script)
+    pages = {name: page for name, page in vars(tabulate).items() if name in ("PAGE", "README")}
+    for name, page in pages.items():
+        copy = tmp_path / page.name
+        copy.write_bytes(page.read_bytes())
+        monkeypatch.setattr(tabulate, name, copy)
     tabulate.main()
-    assert page.read_text(encoding="utf-8") == text
+    for page in pages.values():
+        assert (tmp_path / page.name).read_bytes() == page.read_bytes()
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
