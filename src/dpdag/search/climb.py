@@ -12,6 +12,7 @@ from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
 from .cuts import Network
+from .pairs import Pairs
 from .prior import EdgePrior
 
 __all__ = ["Climb", "Edge"]
@@ -56,11 +57,15 @@ class Climb:
     @property
     def penalty(self) -> float:
         """What one edge more must bring, in nats."""
-        return self.prior.cost(int(self.edges.sum()))
+        return self.prior.cost(int(np.count_nonzero(self.edges)))
 
     @property
     def total(self) -> float:
-        return float(self.value.sum()) + self.prior.log(int(self.edges.sum()))
+        return float(self.value.sum()) + self.prior.log(int(np.count_nonzero(self.edges)))
+
+    def parent_counts(self) -> np.ndarray:  # (n,)
+        """How many parents every node has."""
+        return np.bincount(Pairs.of(self.edges).child, minlength=len(self.edges))
 
     def parents(self, child: int) -> Tensor:
         return torch.from_numpy(self.edges[:, child].copy())
@@ -115,7 +120,8 @@ class Climb:
 
     def loss(self, edges: list[Edge]) -> float:
         """Nats that removing edges costs, one by one."""
-        return -sum(float(self.change[edge]) + self.penalty for edge in edges)
+        penalty = self.penalty
+        return -sum(float(self.change[edge]) + penalty for edge in edges)
 
     def cut(self, i: int, j: int, most: float = math.inf) -> list[Edge] | None:
         """The cheapest removals that let i → j in.
@@ -123,9 +129,11 @@ class Climb:
         None where required relations forbid it, or where it is sure to cost more than ``most``.
         """
         if self._network is None:
-            loss = -(self.change + self.penalty)
-            capacity = np.where(self.edges, np.maximum(loss, _LITTLE), 0.0)
-            self._overstated = float((capacity - loss)[self.edges].sum())
+            loss = -(self.change[self.edges] + self.penalty)
+            cost = np.maximum(loss, _LITTLE)
+            self._overstated = float((cost - loss).sum())
+            capacity = np.zeros(self.edges.shape)
+            capacity[self.edges] = cost
             capacity[self.fixed] = math.inf
             self._network = Network(capacity)
         # Estimates may be too high; what is known exactly is too high by as much as overstated.

@@ -43,7 +43,7 @@ class Network:
 
         None where it is clear that all cuts cost more than ``most``.
         """
-        left, paid = [one.copy() for one in self._left], 0.0
+        left, paid = list(self._left), 0.0
         while target in (came := _reached(left, source, target)):
             path = [target]
             while path[-1] != source:
@@ -53,6 +53,9 @@ class Network:
             paid += flow
             if paid > most:
                 return None
+            for node in path:
+                if left[node] is self._left[node]:  # most nodes never change
+                    left[node] = left[node].copy()
             for i, j in steps:
                 left[i][j] -= flow
                 left[j][i] += flow
