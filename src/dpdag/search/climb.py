@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -123,10 +124,13 @@ class Climb:
         penalty = self.penalty
         return -sum(float(self.change[edge]) + penalty for edge in edges)
 
-    def cut(self, i: int, j: int, most: float = math.inf) -> list[Edge] | None:
+    def cut(
+        self, i: int, j: int, most: float = math.inf, *, roughly: bool = False
+    ) -> list[Edge] | None:
         """The cheapest removals that let i → j in.
 
-        None where required relations forbid it, or where it is sure to cost more than ``most``.
+        None where required relations forbid it, or where it is sure to cost more than ``most``;
+        or seems to, if that is asked for ``roughly``.
         """
         if self._network is None:
             loss = -(self.change[self.edges] + self.penalty)
@@ -137,20 +141,23 @@ class Climb:
             capacity[self.fixed] = math.inf
             self._network = Network(capacity)
         # Estimates may be too high; what is known exactly is too high by as much as overstated.
-        sure = most + self._overstated if self.evidence.screens_exactly else math.inf
+        known = roughly or self.evidence.screens_exactly
+        sure = most + self._overstated if known else math.inf
         cut = self._network.cut(j, i, most=sure)
         return None if cut is None or any(self.fixed[edge] for edge in cut) else cut
 
     def freeing(
-        self, child: int, *, most: float = math.inf
+        self, child: int, nodes: Sequence[int] | np.ndarray | None = None, *, most: float = math.inf
     ) -> tuple[np.ndarray, dict[int, list[Edge]]]:  # (n,)
         """What freeing each node from being a descendant costs, and the edges to remove for it.
 
-        Infinite where it costs more than ``most``, and for parents and forbidden ones.
+        Infinite where it costs more than ``most``, and for parents and forbidden ones; known of
+        some ``nodes`` alone, if not of all.
         """
         cost = np.where(self.allowed[:, child] & ~self.edges[:, child], 0.0, math.inf)
         cuts = {}
-        for node in np.flatnonzero(self.reach()[child] & (cost == 0)).tolist():
+        below = np.flatnonzero(self.reach()[child] & (cost == 0))
+        for node in (below if nodes is None else np.intersect1d(below, nodes)).tolist():
             cut = self.cut(node, child, most)
             loss = math.inf if cut is None else self.loss(cut)
             cost[node] = max(loss, 0.0) if loss < most else math.inf

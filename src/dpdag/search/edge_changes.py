@@ -128,11 +128,9 @@ def _margin(climb: Climb) -> float:
 
 
 def _worth_cutting(climb: Climb, edge: Edge, floor: float) -> bool:
-    cut = climb.cut(*edge)
-    if cut is None:
-        return False
-    gain = float(climb.change[edge]) - climb.penalty
-    return 1.5 * gain - climb.loss(cut) > max(floor, 0.0)
+    most = 1.5 * (float(climb.change[edge]) - climb.penalty) - max(floor, 0.0)
+    cut = climb.cut(*edge, most, roughly=True)
+    return cut is not None and climb.loss(cut) < most
 
 
 def _insertion(climb: Climb, edge: Edge, *, acyclic: bool, least: float) -> _Change | None:
