@@ -45,6 +45,7 @@ class Climb:
         self._paths: np.ndarray | None = None
         first = np.zeros((n, n), bool) if start is None else start.numpy().astype(bool)
         self.edges = first & self.allowed | self.required
+        self._n_edges = int(np.count_nonzero(self.edges))
         self.change = np.full((n, n), -math.inf)  # by toggling i → j, screened or exact
         self.exact = np.zeros((n, n), bool)
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
@@ -58,11 +59,11 @@ class Climb:
     @property
     def penalty(self) -> float:
         """What one edge more must bring, in nats."""
-        return self.prior.cost(int(np.count_nonzero(self.edges)))
+        return self.prior.cost(self._n_edges)
 
     @property
     def total(self) -> float:
-        return float(self.value.sum()) + self.prior.log(int(np.count_nonzero(self.edges)))
+        return float(self.value.sum()) + self.prior.log(self._n_edges)
 
     def parent_counts(self) -> np.ndarray:  # (n,)
         """How many parents every node has."""
@@ -212,6 +213,7 @@ class Climb:
         paths = self._paths
         for edge in edges:
             self.edges[edge] ^= True
+            self._n_edges += 1 if self.edges[edge] else -1
         self._network = self._paths = None
         if paths is not None and len(edges) == 1 and self.edges[edges[0]]:
             source, target = edges[0]

@@ -7,6 +7,8 @@ from collections import deque
 
 import numpy as np
 
+from .pairs import Pairs
+
 __all__ = ["Network"]
 
 _SPENT = 1e-9  # nats
@@ -29,10 +31,10 @@ class Network:
     """
 
     def __init__(self, capacity: np.ndarray) -> None:
-        rows, columns = (where.tolist() for where in np.nonzero(capacity > 0))
-        self._edges = list(zip(rows, columns))
+        pairs = Pairs.of(capacity > 0)
+        self._edges = pairs.edges()
         self._left: list[dict[int, float]] = [{} for _ in range(len(capacity))]
-        for i, j, value in zip(rows, columns, capacity[rows, columns].tolist()):
+        for (i, j), value in zip(self._edges, pairs.read(capacity).tolist()):
             self._left[i][j] = self._left[i].get(j, 0.0) + max(value, 2 * _SPENT)
             self._left[j].setdefault(i, 0.0)
 

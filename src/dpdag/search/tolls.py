@@ -28,7 +28,9 @@ def least_tolls(
     known = Pairs.of(climb.edges & climb.exact)
     loss = np.maximum(-known.read(climb.change) - climb.penalty, 0.0)
     toll = _short_ways(known, loss, pairs)
-    open_ = np.flatnonzero(gain - toll > bar).tolist()
+    leaves, enters = (np.bincount(ends, minlength=known.n) for ends in (known.source, known.child))
+    linked = (leaves[pairs.child] > 0) & (enters[pairs.source] > 0)
+    open_ = np.flatnonzero((gain - toll > bar) & linked).tolist()
     after: list[dict[int, float]] = [{} for _ in climb.edges] if open_ else []
     for (i, j), value in zip(known.edges() if open_ else [], loss.tolist()):
         after[i][j] = value
