@@ -21,7 +21,7 @@ __all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
 _MANY = 300  # columns beyond which not all extensions of a set are worth their time
 _HOPELESS = 3.0  # nats lost by a bound that is off by less, where little is shared
-_SHARED = 0.1  # squared correlation between features of a candidate and of the parents
+_SHARED = 0.02  # squared correlation with features of the parents; chance makes half of it
 RESIDUAL_FLOOR = 1e-6  # of a child's variance: beneath it a fit is an identity, not a mechanism
 
 
