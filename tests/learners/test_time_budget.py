@@ -60,6 +60,17 @@ def test_more_time_finds_graphs_of_more_evidence(ticks) -> None:
     assert found[1] > 0.5 * found[2] > 0
 
 
+def test_more_columns_than_processes_can_afford_are_learned_by_curves(monkeypatch) -> None:
+    monkeypatch.setattr("dpdag.learners.posterior_solver._PATIENCE", 0.01)
+    with pytest.warns(NotConvergedWarning, match="^6 columns left no time for transf.*'time_budg"):
+        wide = hurried(None).fit(X)
+    curves = hurried(None, mechanism=("linear", "additive")).fit(X)
+    assert wide.left_out_
+    assert not curves.left_out_
+    assert np.array_equal(wide.edge_probabilities_, curves.edge_probabilities_)
+    assert hurried(None, mechanism="gp").fit(X[:40, :3]).left_out_ == []  # asked for
+
+
 @pytest.mark.parametrize("columns", [4, 6])
 def test_time_enough_changes_nothing(columns) -> None:
     patient, endless = (hurried(seconds).fit(X[:, :columns]) for seconds in (1e6, None))

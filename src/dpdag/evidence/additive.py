@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -13,10 +14,14 @@ from .base import Evidence
 from .gram import Gram, equal_sets, gram
 from .noise import log_gaussian
 from .splines import fit_splines
+from .unshared import Unshared
 
 __all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
 
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
+_MANY = 300  # columns beyond which not all extensions of a set are worth their time
+_HOPELESS = 3.0  # nats lost by a bound that is off by less, where little is shared
+_SHARED = 0.02  # squared correlation with features of the parents; chance makes half of it
 RESIDUAL_FLOOR = 1e-6  # of a child's variance: beneath it a fit is an identity, not a mechanism
 
 
@@ -27,6 +32,10 @@ class _Fit(NamedTuple):
     solved: Tensor  # (g, b, pk) its inverse times the right side
     residual: Tensor  # (g, b) penalised residual sum of squares
     log_det: Tensor  # (g, b) of the marginal covariance, in units of the noise
+
+    def coefficients(self) -> Tensor:  # (g, b, pk)
+        right = self.solved.unsqueeze(-1)
+        return torch.linalg.solve_triangular(self.factor.mT, right, upper=True)[..., 0]
 
 
 class GramEvidence(Evidence):
@@ -67,11 +76,11 @@ class GramEvidence(Evidence):
         for rows, index in equal_sets(parents, numbers=grid * n * k * k):
             fit = self._fit(child[rows], index)
             for asked, neighbours in (
-                (which[rows] & ~parents[rows], self._extensions),
+                (which[rows] & ~parents[rows], self._additions),
                 (which[rows] & parents[rows], self._reductions),
             ):
                 if bool(asked.any()):
-                    changed = self._average(neighbours(fit, child[rows], index))
+                    changed = neighbours(fit, child[rows], index)
                     value[rows] = torch.where(asked, changed, value[rows])
         return value.cpu()
 
@@ -92,29 +101,58 @@ class GramEvidence(Evidence):
         log_det = _log_det(factor) - precision.log().sum(-1)
         return _Fit(factor, solved, self.moments.n_rows - solved.square().sum(-1), log_det)
 
+    def _additions(self, fit: _Fit, child: Tensor, index: Tensor) -> Tensor:  # -> (b, n)
+        """With each single node added; meaningless where it is a parent or the child.
+
+        Of many columns most have nothing to do with a child; those that by a bound bring nothing
+        and share next to nothing with the parents keep the bound.
+        """
+        if self.n_nodes <= _MANY:
+            return self._average(self._extensions(fit, child, index, slice(None)))
+        coefficient = fit.coefficients()
+        explained = self._unshared.explained(coefficient, child, index)
+        log_det = fit.log_det.unsqueeze(-1) + self._unshared.log_det.unsqueeze(1)
+        value = self._average(self._value(fit.residual.unsqueeze(-1) - explained, log_det))
+        if not index.shape[1]:
+            return value
+        now = self._average(self._value(fit.residual, fit.log_det)).unsqueeze(-1)
+        open_ = (value > now - _HOPELESS) | (self._unshared.share[index].sum(1) > _SHARED)
+        for row, own in enumerate(open_):
+            nodes, one = own.nonzero()[:, 0], slice(row, row + 1)
+            alone = _Fit(*(part[:, one] for part in fit))
+            exact = self._average(self._extensions(alone, child[one], index[one], nodes))
+            value[row, nodes] = exact[0]
+        return value
+
+    @cached_property
+    def _unshared(self) -> Unshared:
+        return Unshared(self.moments, self.precision)
+
     def _extensions(
-        self, fit: _Fit, child: Tensor, index: Tensor
-    ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
-        """With each single node added; meaningless where it is a parent or the child."""
-        grid, n, k = self.precision.shape
-        own = self.moments.features.diagonal(dim1=0, dim2=2).permute(2, 0, 1)  # (n, k, k)
-        schur = (own + torch.diag_embed(self.precision)).unsqueeze(1)  # (g, 1, n, k, k)
-        right = self.moments.cross[..., child].movedim(-1, 0).expand(grid, -1, -1, -1)
+        self, fit: _Fit, child: Tensor, index: Tensor, nodes: Tensor | slice
+    ) -> Tensor:  # (b,), (b, p), (m,) -> (g, b, m)
+        """With each single one of some nodes added."""
+        own = self.moments.features.diagonal(dim1=0, dim2=2).permute(2, 0, 1)[nodes]  # (m, k, k)
+        precision = self.precision[:, nodes]
+        grid, m, k = precision.shape
+        schur = (own + torch.diag_embed(precision)).unsqueeze(1)  # (g, 1, m, k, k)
+        right = self.moments.cross[nodes][..., child].movedim(-1, 0).expand(grid, -1, -1, -1)
         if index.shape[1]:
-            shared = self.moments.features[index].flatten(3).flatten(1, 2)  # (b, pk, nk)
-            half = _solve(fit.factor, shared.expand(grid, -1, -1, -1))  # (g, b, pk, nk)
+            shared = self.moments.features[index][:, :, :, nodes]
+            shared = shared.flatten(3).flatten(1, 2)  # (b, pk, mk)
+            half = _solve(fit.factor, shared.expand(grid, -1, -1, -1))  # (g, b, pk, mk)
             right = right - (fit.solved.unsqueeze(-2) @ half).reshape(right.shape)
-            half = half.unflatten(-1, (n, k)).movedim(-2, 2)  # (g, b, n, pk, k)
+            half = half.unflatten(-1, (m, k)).movedim(-2, 2)  # (g, b, m, pk, k)
             schur = schur - half.mT @ half
         factor = torch.linalg.cholesky_ex(schur).L
         solved = _solve(factor, right.unsqueeze(-1))[..., 0]
         residual = fit.residual.unsqueeze(-1) - solved.square().sum(-1)
-        change = _log_det(factor) - self._log_prior().unsqueeze(1)
+        change = _log_det(factor) - precision.log().sum(-1).unsqueeze(1)
         return self._value(residual, fit.log_det.unsqueeze(-1) + change)
 
     def _reductions(
         self, fit: _Fit, child: Tensor, index: Tensor
-    ) -> Tensor:  # (b,), (b, p) -> (g, b, n)
+    ) -> Tensor:  # (b,), (b, p) -> (b, n)
         r"""With each single parent dropped; meaningless elsewhere.
 
         With :math:`H = (G_S + \Lambda)^{-1}` and coefficients :math:`\beta = H c`, dropping j adds
@@ -124,16 +162,13 @@ class GramEvidence(Evidence):
         grid, n, k = self.precision.shape
         p = index.shape[1]
         inverse = torch.cholesky_inverse(fit.factor)
-        coefficient = torch.linalg.solve_triangular(
-            fit.factor.mT, fit.solved.unsqueeze(-1), upper=True
-        ).reshape(grid, -1, p, k, 1)
+        coefficient = fit.coefficients().reshape(grid, -1, p, k, 1)
         blocks = inverse.reshape(grid, -1, p, k, p, k).diagonal(dim1=2, dim2=4)
         factor = torch.linalg.cholesky(blocks.movedim(-1, 2))  # (g, b, p, k, k)
         worth = _solve(factor, coefficient).square().sum((-2, -1))
         log_det = fit.log_det.unsqueeze(-1) + _log_det(factor) + self._log_prior()[:, index]
-        value = self._value(fit.residual.unsqueeze(-1) + worth, log_det)
-        wide = value.new_zeros(grid, len(child), n)
-        return wide.scatter(-1, index.expand(grid, -1, -1), value)
+        value = self._average(self._value(fit.residual.unsqueeze(-1) + worth, log_det))
+        return value.new_zeros(len(child), n).scatter(-1, index, value)
 
     def _log_prior(self) -> Tensor:  # -> (g, n) log determinants of the prior precisions
         return self.precision.log().sum(-1)

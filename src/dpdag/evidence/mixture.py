@@ -158,6 +158,8 @@ class MixtureEvidence(ScreenedEvidence):
         return self.terms(child, parents).flatten(1).logsumexp(-1)
 
     def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
+        if not self.processes:  # nothing is dear
+            return self.log_evidence(child, parents)
         keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
         value = torch.empty(len(child), dtype=torch.float64)
         new = torch.tensor([key not in self._known for key in keys])

@@ -138,7 +138,7 @@ def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) ->
 
 
 def time_notes(learner: Any) -> list[str]:
-    """What ``time_budget`` left no time for."""
+    """What there was no time for."""
     left_out = getattr(learner, "left_out_", ())
     return [f"No time was left for {'; '.join(left_out)}."] if left_out else []
 

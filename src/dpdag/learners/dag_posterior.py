@@ -79,7 +79,8 @@ class DAGPosterior(PosteriorLearner):
         time_budget: Seconds that the fit may take. It reads as many rows as they and the free
             memory allow, but no less than 1000 for want of time; what else there is no time for is
             left out, with a warning, and named in ``left_out_``. None reads as many rows as 120
-            seconds allow, and takes its time.
+            seconds allow, and takes its time; but of so many columns that processes would take
+            more than ten minutes, "auto" leaves out these and transformations.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
@@ -105,7 +106,7 @@ class DAGPosterior(PosteriorLearner):
         quality_: What the graph explains in nats per row more than no graph (``nats_per_row``, and
             ``by_curves`` as the ``random_graphs`` of the same size do), and the share of its links
             and arrows ``found_again`` on halves of the rows, with ``resamples``.
-        left_out_: What ``time_budget`` left no time for.
+        left_out_: What there was no time for.
         types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -151,9 +152,12 @@ class DAGPosterior(PosteriorLearner):
             self._fit_within(whole, X, interventions)
         self.left_out_ += whole.left_out
         if self.left_out_:
+            why, way_out = f"{self.n_features_in_} columns", "Set a 'time_budget'"
+            if self.time_budget is not None:
+                why, way_out = f"A 'time_budget' of {self.time_budget:g} s", "Raise it"
             warn_caller(
-                f"A 'time_budget' of {self.time_budget:g} s left no time for "
-                f"{'; '.join(self.left_out_)}. Raise it, or give fewer rows or columns.",
+                f"{why} left no time for {'; '.join(self.left_out_)}. {way_out}, or give fewer "
+                "rows or columns.",
                 NotConvergedWarning,
             )
         return self
@@ -164,7 +168,10 @@ class DAGPosterior(PosteriorLearner):
         """Fit until a share of all time is spent."""
         self._deadline = Deadline(max(until * whole.seconds - whole.spent, 0.0))
         columns = len(self.types_ or ())
-        expected = expected_seconds(columns, len(X), self._plan(columns))
+        plan = self._plan(columns, len(X))
+        if tuple(plan.functions) != self._functions():
+            self._deadline.left_out.append("transformations and processes (curves decide)")
+        expected = expected_seconds(columns, len(X), plan)
         shown = Stages(min(expected, self._deadline.seconds), enabled=bool(self.verbose))
         with threads_for(expected), shown as self._stages:
             self._fit(X, interventions)
@@ -185,8 +192,8 @@ class DAGPosterior(PosteriorLearner):
     def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
         return column_types(X, self.types)
 
-    def _plan(self, columns: int) -> Plan:
-        return Plan.within(
+    def _plan(self, columns: int, rows: int) -> Plan:
+        plan = Plan.within(
             columns,
             TIME_BUDGET if self.time_budget is None else self._deadline.seconds,
             resolve_device(self.device),
@@ -196,6 +203,8 @@ class DAGPosterior(PosteriorLearner):
             random_state=self.random_state,
             deadline=self._deadline,
         )
+        unasked = self.mechanism == "auto" and self.time_budget is None
+        return plan.within_patience(columns, rows) if unasked else plan
 
     def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Columns are transformed first, so that selection sees what the search will see."""
@@ -203,15 +212,15 @@ class DAGPosterior(PosteriorLearner):
         mask, constraints = self._experiments(values, interventions)
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
-        if self.mechanism == "auto" and x.shape[1] > 1:
+        plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
+        if self.mechanism == "auto" and tuple(plan.functions) == FUNCTIONS and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
-            plan = replace(self._plan(x.shape[1]), types=self._typed())
             self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
         x = x if self.columns_ is None else self.columns_(x)
         return self._selected(Job(self, x, constraints, was_set))
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
-        plan = replace(self._plan(x.shape[1]), types=self._typed())
+        plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if expected := forecast(x.shape[1], len(x), plan):
             self._stages.say(expected)
         found, evidence = solve(x, was_set, constraints, plan, self._stages)

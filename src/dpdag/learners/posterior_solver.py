@@ -49,6 +49,8 @@ __all__ = [
 ]
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
+_PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
+_CHEAP = ("linear", "additive")
 _EQUAL = 1e-6  # nats between graphs that explain the same
 # Shares of all time that stages may end at; functions are fitted after them.
 _COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.6, 0.75, 0.8
@@ -84,6 +86,11 @@ class Plan:
         work = columns * 2 ** (columns - 1) / 3 if columns <= _ENUMERATED else 0  # of all sets
         rows = affordable_rows(max(columns, work), seconds=seconds, device=device)
         return cls(rows=rows, device=device, **others)
+
+    def within_patience(self, columns: int, rows: int) -> Plan:
+        """The same without processes where a search with them would take more than ten minutes."""
+        slow = expected_seconds(columns, rows, self) > _PATIENCE
+        return replace(self, functions=_CHEAP) if slow else self
 
     def evidence(
         self,
@@ -293,7 +300,7 @@ def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density:
 
 def expected_seconds(columns: int, rows: int, plan: Plan) -> float:
     """What a fit with processes takes, roughly; others are quick."""
-    if not set(plan.functions) - {"linear", "additive"}:
+    if not set(plan.functions) - set(_CHEAP):
         return 0.0
     return search_seconds(columns, min(rows, plan.rows), plan.device)
 

@@ -28,7 +28,7 @@ def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool
 
     .. math:: R = A \vee A^2 \vee \dots \vee A^n
 
-    computed by repeated squaring, :math:`\lceil\log_2 n\rceil` boolean products.
+    computed by repeated squaring, at most :math:`\lceil\log_2 n\rceil` boolean products.
 
     Example:
         >>> chain = torch.tensor([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
@@ -39,7 +39,10 @@ def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool
     n = closure.shape[-1]
     for _ in range(max(n - 1, 0).bit_length()):
         path = closure.float()
-        closure = closure | (path @ path > 0)
+        longer = closure | (path @ path > 0)
+        if torch.equal(longer, closure):
+            break
+        closure = longer
     return closure
 
 

@@ -88,10 +88,10 @@ def _reversible(graph: np.ndarray, limits: Constraints) -> list[tuple[int, int]]
     """Edges that can be turned round without closing a cycle or breaking what is known."""
     edges = torch.from_numpy(graph)
     known = edges | limits.before
+    cause, effect = (edges & limits.allowed.mT & ~limits.required).nonzero(as_tuple=True)
     # A second path from i to j leads through a successor of i that reaches j.
-    detour = (known.double() @ reachability(known).double()) > 0
-    free = edges & ~detour & limits.allowed.mT & ~limits.required
-    return [(int(i), int(j)) for i, j in free.nonzero().tolist()]
+    free = ~(known[cause] & reachability(known).T[effect]).any(-1)
+    return list(zip(cause[free].tolist(), effect[free].tolist()))
 
 
 def _updated(

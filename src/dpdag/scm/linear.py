@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..evidence.gram import equal_sets
+
 __all__ = ["LinearMechanisms", "fit_linear"]
 
 
@@ -25,7 +27,7 @@ class LinearMechanisms:
 
 
 def fit_linear(x: Tensor, adjacency: Tensor, *, ridge: float = 1e-6) -> LinearMechanisms:
-    r"""Least squares of every node on its parents, all nodes as one batch.
+    r"""Least squares of every node on its parents.
 
     Arguments:
         x: (rows, n) standardised.
@@ -38,10 +40,10 @@ def fit_linear(x: Tensor, adjacency: Tensor, *, ridge: float = 1e-6) -> LinearMe
         [[0.0, 2.0], [0.0, 0.0]]
     """
     gram = x.T @ x / len(x)
-    parents = adjacency.T  # (child, parent)
-    both = parents.unsqueeze(-1) & parents.unsqueeze(-2)
-    eye = torch.eye(len(gram), dtype=x.dtype)
-    # Unit rows stand for nodes that are no parents and get no weight.
-    matrix = torch.where(both, gram, 0.0) + torch.diag_embed((~parents).to(x.dtype)) + ridge * eye
-    right = torch.where(parents, gram, 0.0)
-    return LinearMechanisms(torch.linalg.solve(matrix, right.unsqueeze(-1))[..., 0].T)
+    weight = torch.zeros_like(gram)
+    for child, index in equal_sets(adjacency.T, numbers=1):
+        matrix = gram[index[:, :, None], index[:, None]]
+        matrix = matrix + ridge * torch.eye(index.shape[1], dtype=x.dtype)
+        right = gram[index, child[:, None]].unsqueeze(-1)
+        weight[index, child[:, None]] = torch.linalg.solve(matrix, right)[..., 0]
+    return LinearMechanisms(weight)

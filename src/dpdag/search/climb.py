@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
 from .cuts import Network
+from .pairs import Pairs
 from .prior import EdgePrior
 
 __all__ = ["Climb", "Edge"]
@@ -43,6 +45,7 @@ class Climb:
         self._paths: np.ndarray | None = None
         first = np.zeros((n, n), bool) if start is None else start.numpy().astype(bool)
         self.edges = first & self.allowed | self.required
+        self._n_edges = int(np.count_nonzero(self.edges))
         self.change = np.full((n, n), -math.inf)  # by toggling i → j, screened or exact
         self.exact = np.zeros((n, n), bool)
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
@@ -56,11 +59,15 @@ class Climb:
     @property
     def penalty(self) -> float:
         """What one edge more must bring, in nats."""
-        return self.prior.cost(int(self.edges.sum()))
+        return self.prior.cost(self._n_edges)
 
     @property
     def total(self) -> float:
-        return float(self.value.sum()) + self.prior.log(int(self.edges.sum()))
+        return float(self.value.sum()) + self.prior.log(self._n_edges)
+
+    def parent_counts(self) -> np.ndarray:  # (n,)
+        """How many parents every node has."""
+        return np.bincount(Pairs.of(self.edges).child, minlength=len(self.edges))
 
     def parents(self, child: int) -> Tensor:
         return torch.from_numpy(self.edges[:, child].copy())
@@ -115,34 +122,43 @@ class Climb:
 
     def loss(self, edges: list[Edge]) -> float:
         """Nats that removing edges costs, one by one."""
-        return -sum(float(self.change[edge]) + self.penalty for edge in edges)
+        penalty = self.penalty
+        return -sum(float(self.change[edge]) + penalty for edge in edges)
 
-    def cut(self, i: int, j: int, most: float = math.inf) -> list[Edge] | None:
+    def cut(
+        self, i: int, j: int, most: float = math.inf, *, roughly: bool = False
+    ) -> list[Edge] | None:
         """The cheapest removals that let i → j in.
 
-        None where required relations forbid it, or where it is sure to cost more than ``most``.
+        None where required relations forbid it, or where it is sure to cost more than ``most``;
+        or seems to, if that is asked for ``roughly``.
         """
         if self._network is None:
-            loss = -(self.change + self.penalty)
-            capacity = np.where(self.edges, np.maximum(loss, _LITTLE), 0.0)
-            self._overstated = float((capacity - loss)[self.edges].sum())
+            loss = -(self.change[self.edges] + self.penalty)
+            cost = np.maximum(loss, _LITTLE)
+            self._overstated = float((cost - loss).sum())
+            capacity = np.zeros(self.edges.shape)
+            capacity[self.edges] = cost
             capacity[self.fixed] = math.inf
             self._network = Network(capacity)
         # Estimates may be too high; what is known exactly is too high by as much as overstated.
-        sure = most + self._overstated if self.evidence.screens_exactly else math.inf
+        known = roughly or self.evidence.screens_exactly
+        sure = most + self._overstated if known else math.inf
         cut = self._network.cut(j, i, most=sure)
         return None if cut is None or any(self.fixed[edge] for edge in cut) else cut
 
     def freeing(
-        self, child: int, *, most: float = math.inf
+        self, child: int, nodes: Sequence[int] | np.ndarray | None = None, *, most: float = math.inf
     ) -> tuple[np.ndarray, dict[int, list[Edge]]]:  # (n,)
         """What freeing each node from being a descendant costs, and the edges to remove for it.
 
-        Infinite where it costs more than ``most``, and for parents and forbidden ones.
+        Infinite where it costs more than ``most``, and for parents and forbidden ones; known of
+        some ``nodes`` alone, if not of all.
         """
         cost = np.where(self.allowed[:, child] & ~self.edges[:, child], 0.0, math.inf)
         cuts = {}
-        for node in np.flatnonzero(self.reach()[child] & (cost == 0)).tolist():
+        below = np.flatnonzero(self.reach()[child] & (cost == 0))
+        for node in (below if nodes is None else np.intersect1d(below, nodes)).tolist():
             cut = self.cut(node, child, most)
             loss = math.inf if cut is None else self.loss(cut)
             cost[node] = max(loss, 0.0) if loss < most else math.inf
@@ -197,6 +213,7 @@ class Climb:
         paths = self._paths
         for edge in edges:
             self.edges[edge] ^= True
+            self._n_edges += 1 if self.edges[edge] else -1
         self._network = self._paths = None
         if paths is not None and len(edges) == 1 and self.edges[edges[0]]:
             source, target = edges[0]

@@ -7,6 +7,8 @@ from collections import deque
 
 import numpy as np
 
+from .pairs import Pairs
+
 __all__ = ["Network"]
 
 _SPENT = 1e-9  # nats
@@ -29,10 +31,10 @@ class Network:
     """
 
     def __init__(self, capacity: np.ndarray) -> None:
-        rows, columns = (where.tolist() for where in np.nonzero(capacity > 0))
-        self._edges = list(zip(rows, columns))
+        pairs = Pairs.of(capacity > 0)
+        self._edges = pairs.edges()
         self._left: list[dict[int, float]] = [{} for _ in range(len(capacity))]
-        for i, j, value in zip(rows, columns, capacity[rows, columns].tolist()):
+        for (i, j), value in zip(self._edges, pairs.read(capacity).tolist()):
             self._left[i][j] = self._left[i].get(j, 0.0) + max(value, 2 * _SPENT)
             self._left[j].setdefault(i, 0.0)
 
@@ -43,7 +45,7 @@ class Network:
 
         None where it is clear that all cuts cost more than ``most``.
         """
-        left, paid = [one.copy() for one in self._left], 0.0
+        left, paid = list(self._left), 0.0
         while target in (came := _reached(left, source, target)):
             path = [target]
             while path[-1] != source:
@@ -53,6 +55,9 @@ class Network:
             paid += flow
             if paid > most:
                 return None
+            for node in path:
+                if left[node] is self._left[node]:  # most nodes never change
+                    left[node] = left[node].copy()
             for i, j in steps:
                 left[i][j] -= flow
                 left[j][i] += flow

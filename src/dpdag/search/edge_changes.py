@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .climb import Climb, Edge
+from .pairs import Pairs
+from .tolls import least_tolls
 
 __all__ = ["change_edge", "shortlist_edges"]
 
@@ -62,83 +64,73 @@ def shortlist_edges(climb: Climb) -> bool:
 
 
 def _best_deletion(climb: Climb) -> _Change | None:
-    penalty, free = climb.penalty, climb.edges & ~climb.required
-    gain = np.where(free, climb.change + penalty, -math.inf)
-    doubtful = np.argwhere((gain > -_MARGIN) & ~climb.exact)
-    climb.confirm([(int(i), int(j)) for i, j in doubtful], -penalty - _LITTLE)
-    gain = np.where(free & climb.exact, climb.change + penalty, -math.inf)
-    i, j = (int(k) for k in np.unravel_index(gain.argmax(), gain.shape))
-    return _Change(gain[i, j], [], [(i, j)]) if gain[i, j] > _LEAST else None
+    penalty, edges = climb.penalty, Pairs.of(climb.edges & ~climb.required)
+    doubtful = (edges.read(climb.change) + penalty > -_MARGIN) & ~edges.read(climb.exact)
+    climb.confirm(edges[doubtful].edges(), -penalty - _LITTLE)
+    known = edges[edges.read(climb.exact)]
+    gain = known.read(climb.change) + penalty
+    if not len(gain) or gain.max() <= _LEAST:
+        return None
+    best = int(gain.argmax())
+    return _Change(float(gain[best]), [], [known.edge(best)])
 
 
 def _best_insertion(climb: Climb, best: _Change | None, *, cuts: bool) -> _Change | None:
     """The confirmed insertion with the largest gain, if any has more than what is known."""
-    penalty, reach = climb.penalty, climb.reach()
-    open_ = climb.allowed & ~climb.edges & ~climb.tabu
-    open_ &= climb.edges.sum(0) < climb.max_parents
-    if not cuts:
-        open_ &= ~reach.T
-    gain = np.where(open_, climb.change - penalty, -math.inf)
-    toll = None if best is None else np.zeros_like(gain)  # then cuts may bring something instead
-    waiting = climb.forced & ~climb.exact & open_ & ~reach.T
+    penalty = climb.penalty
+    pairs, against = _insertions(climb, cuts=cuts)
+    gain, exact = pairs.read(climb.change) - penalty, pairs.read(climb.exact)
+    waiting = pairs.read(climb.forced) & ~exact & ~against
     gain[waiting] = np.maximum(gain[waiting], _LEAST)
-    while True:
-        i, j = edge = _first(gain)
-        floor = best.gain if best else (0.0 if climb.exact[edge] else -_MARGIN)
-        if gain[edge] <= max(floor, 0.0 if reach[j, i] else floor):
-            return best
-        if not climb.exact[edge] and reach[j, i] and not _worth_cutting(climb, edge, floor):
-            gain[edge] = -math.inf
-        elif not climb.exact[edge]:
-            batch = _most_promising(climb, gain, floor)
-            climb.confirm(batch, penalty - _LITTLE)
-            for one in batch:
-                gain[one] = climb.change[one] - penalty - (0.0 if toll is None else toll[one])
-        elif toll is None and reach[j, i]:
-            toll = _tolls(climb)
-            gain -= np.where(climb.exact & reach.T, toll, 0.0)
+    toll = None if best is None else np.zeros_like(gain)  # then cuts may bring something instead
+    while len(gain):
+        k = int(gain.argmax())
+        edge = pairs.edge(k)
+        floor = best.gain if best else (0.0 if exact[k] else -_MARGIN)
+        if gain[k] <= max(floor, 0.0 if against[k] else floor):
+            break
+        if not exact[k] and against[k] and not _worth_cutting(climb, edge, floor):
+            gain[k] = -math.inf
+        elif not exact[k]:
+            ranked = np.argsort(-gain, kind="stable")[: climb.evidence.lookahead]
+            batch = ranked[(gain[ranked] > floor) & ~exact[ranked]]
+            climb.confirm(pairs[batch].edges(), penalty - _LITTLE)
+            exact[batch] = True
+            gain[batch] = pairs[batch].read(climb.change) - penalty
+            gain[batch] -= 0.0 if toll is None else toll[batch]
+        elif toll is None and against[k]:
+            toll = np.zeros_like(gain)
+            toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
+            gain -= np.where(exact, toll, 0.0)
         else:
-            gain[edge] = -math.inf
+            gain[k] = -math.inf
             least = best.gain if best else _LEAST
-            change = _insertion(climb, edge, acyclic=not reach[j, i], least=least)
+            change = _insertion(climb, edge, acyclic=not against[k], least=least)
             if change and change.gain > least:
                 best = change
+    return best
 
 
-def _first(gain: np.ndarray) -> Edge:  # (n, n)
-    i, j = divmod(int(gain.argmax()), len(gain))
-    return i, j
+def _insertions(climb: Climb, *, cuts: bool) -> tuple[Pairs, np.ndarray]:  # (m,), (m,) bool
+    """Insertions that may be worth making, and which of them close a cycle."""
+    pairs = Pairs.of((climb.change >= climb.penalty - _margin(climb)) | climb.forced)
+    against = climb.reach()[pairs.child, pairs.source]
+    open_ = pairs.read(climb.allowed) & ~pairs.read(climb.edges) & ~pairs.read(climb.tabu)
+    open_ &= (climb.parent_counts() < climb.max_parents)[pairs.child]
+    if not cuts:
+        open_ &= ~against
+    return pairs[open_], against[open_]
 
 
-def _tolls(climb: Climb) -> np.ndarray:  # (n, n)
-    """The least that letting i → j in can cost, by the edges whose loss is known for sure.
-
-    Every cut holds an edge of the path from j to i whose cheapest edge is dearest, and one of
-    each path by way of a single other node.
-    """
-    known = climb.edges & climb.exact
-    loss = np.where(known, np.maximum(-climb.change - climb.penalty, 0.0), 0.0)
-    width, short = loss.copy(), loss.copy()
-    for node, after in reversed(climb.causal_order()):
-        if after:
-            own = loss[node, after, None]
-            short[node] += np.minimum(own, loss[after]).sum(0)
-            width[node] = np.maximum(width[node], np.minimum(own, width[after]).max(0))
-    return np.maximum(width, short).T
-
-
-def _most_promising(climb: Climb, gain: np.ndarray, floor: float) -> list[Edge]:
-    ranked = np.argsort(-gain, axis=None)[: climb.evidence.lookahead]
-    edges = [(int(k) // len(gain), int(k) % len(gain)) for k in ranked]
-    return [edge for edge in edges if gain[edge] > floor and not climb.exact[edge]]
+def _margin(climb: Climb) -> float:
+    """Nats below zero at which a change may still turn out to be worth making."""
+    return 0.0 if climb.evidence.screens_exactly else _MARGIN
 
 
 def _worth_cutting(climb: Climb, edge: Edge, floor: float) -> bool:
-    cut = climb.cut(*edge)
-    if cut is None:
-        return False
-    gain = float(climb.change[edge]) - climb.penalty
-    return 1.5 * gain - climb.loss(cut) > max(floor, 0.0)
+    most = 1.5 * (float(climb.change[edge]) - climb.penalty) - max(floor, 0.0)
+    cut = climb.cut(*edge, most, roughly=True)
+    return cut is not None and climb.loss(cut) < most
 
 
 def _insertion(climb: Climb, edge: Edge, *, acyclic: bool, least: float) -> _Change | None:

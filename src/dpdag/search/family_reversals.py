@@ -50,8 +50,8 @@ def _exchange(climb: Climb, parent: int, child: int) -> None:
     family = np.flatnonzero(climb.edges[:, child]).tolist()
     if parent not in family:  # an exchange before this one removed it
         return
-    cost, cuts = climb.freeing(parent)
     causes = [child, *(k for k in family if k != parent)]
+    cost, cuts = climb.freeing(parent, causes)
     insert = [(k, parent) for k in causes if not climb.edges[k, parent]]
     remove = {(k, child) for k in family}
     remove |= {edge for k, _ in insert for edge in cuts.get(k, [])}
@@ -69,7 +69,7 @@ def _turn_fork(climb: Climb, node: int) -> None:
         return
     if not climb.is_new("fork", node, children, climb.edges[:, node]):
         return
-    cost, cuts = climb.freeing(node)
+    cost, cuts = climb.freeing(node, children)
     promised = climb.evidence.screen(node, climb.parents(node)).numpy()
     worth = promised[children] - _PROMISE * cost[children]
     best = np.argsort(-worth, kind="stable")[:2]
