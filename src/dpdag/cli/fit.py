@@ -222,7 +222,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     if many and own_bar:  # 1 to 9 minutes of CPU time were seen with 1000 rows
         message += (
             " (so many columns may take several minutes; "
-            "--learner CAM --set n_bootstrap=0 takes seconds)"
+            "--learner CAM --set n_bootstrap=0 takes less than one)"
         )
     if own_bar and (many or console.is_terminal):
         console.print(message, soft_wrap=True, highlight=False)
@@ -233,7 +233,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
             console.print(escape(text), soft_wrap=True, highlight=False)
     start = time.perf_counter()
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
-        for noted in ("Columns .* number the rows", "A 'time_budget' of"):  # with the table
+        for noted in ("Columns .* number the rows", ".* left no time for"):  # with the table
             warnings.filterwarnings("ignore", noted)
         if (interventions := table.interventions) is None:
             model.fit(table.frame)
