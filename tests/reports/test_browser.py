@@ -286,3 +286,28 @@ def test_links_of_open_direction_are_shown_with_a_hollow_head(make: Make, opened
 def test_what_the_graph_explains_is_drawn(page: Any, record: RunRecord) -> None:
     assert page.locator("#explained .point").count() == 3 + 2  # random graphs, none, this one
     assert page.locator("#shares .point").count() == record.adjacency.any(0).sum()
+
+
+def test_of_very_many_variables_one_is_drawn_with_its_neighbours(opened: Open, make: Make) -> None:
+    record = make(150)
+    page = opened(record)
+    learned = record.adjacency != 0
+    for name in ("gene040", "gene101"):
+        page.fill("#find", name)
+        node = record.names.index(name)
+        edges = page.locator("#network .edge").evaluate_all("all => all.map(e => e.dataset.edge)")
+        drawn = {tuple(map(int, edge.split(","))) for edge in edges}
+        assert {(i, node) for i in learned[:, node].nonzero()[0]} <= drawn
+        assert {(node, j) for j in learned[node].nonzero()[0]} <= drawn
+        near = {node} | {end for edge in drawn if node in edge for end in edge}
+        assert page.locator("#network .node").count() == len(near) < 150
+        assert page.text_content("#details-title") == name
+    other = page.locator("#network .node").last
+    wanted = other.get_attribute("data-node")
+    other.click()
+    assert page.text_content("#details-title") == record.names[int(wanted)]
+    set_level(page, 0.6)
+    page.locator("#edges button").first.click()
+    assert page.locator("#network .edge.chosen").count() == 1
+    assert quiet(page)
+    page.close()

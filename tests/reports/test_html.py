@@ -16,7 +16,7 @@ import dpdag
 from dpdag import CAM
 from dpdag.experiments import Origin, RunRecord, cautions, may_be_effects
 from dpdag.reports import render_report, write_report
-from dpdag.reports.payload import MAX_EDGES, payload, short_label
+from dpdag.reports.payload import MAX_EDGES, WIDE, payload, short_label
 
 Make = Callable[..., RunRecord]
 
@@ -219,13 +219,29 @@ def test_slider_starts_where_edges_can_be_told_apart(make: Make, n: int, probabl
 
 
 def test_very_many_edges_are_limited_and_said_so(make: Make) -> None:
-    record = make(200)
+    record = make(100)
     assert record.edge_probabilities is not None
     crowded = np.where(record.edge_probabilities > 0, 0.6, 0.0)
     np.fill_diagonal(crowded, 0)
     data = payload(replace(record, edge_probabilities=crowded))
     assert len(data["edges"]) == MAX_EDGES
     assert f"strongest {MAX_EDGES} edges" in data["note"]
+
+
+def test_of_very_many_variables_no_matrix_is_written(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = make(WIDE + 1)
+    data = payload(record)
+    assert [data[name] for name in ("x", "strength", "ancestors", "samples")] == [None] * 3 + [[]]
+    assert "one is drawn with its neighbours" in data["note"]
+    learned = sum(edge[5] for edge in data["edges"])
+    assert learned == record.adjacency.sum()
+    for i, j, strength, _, _, _, back in data["edges"]:
+        assert strength == pytest.approx(record.strengths[i, j], rel=1e-5)
+        assert back == pytest.approx(record.strengths[j, i], rel=1e-5)
+    hidden = {a.get("id") for _, a in without_plotly(record, monkeypatch).elements if "hidden" in a}
+    assert {"matrix", "ancestors", "samples"} <= hidden
 
 
 def test_a_graph_without_edges_is_reported(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ Array = NDArray[np.float64]
 PACKAGES = ("torch", "numpy", "scikit-learn", "scipy", "pandas", "networkx")
 OMITTED = ("callbacks", "checkpoint", "checkpoint_every", "verbose")
 N_POINTS, N_SAMPLES, N_GRID = 200, 6, 31
+SAMPLED = 20_000_000  # entries of graphs drawn to count paths in
 PREDICTED = 200_000  # values predicted for the curves of one group of sources
 
 
@@ -149,7 +150,7 @@ def _posterior(learner: Any) -> dict[str, Any]:
     if hasattr(learner, "edge_probabilities_"):
         found["edge_probabilities"] = np.asarray(learner.edge_probabilities_, dtype=np.float64)
     if hasattr(learner, "sample_dags"):
-        k = 1000 if learner.n_features_in_ <= 50 else 200
+        k = int(np.clip(SAMPLED // learner.n_features_in_**2, N_SAMPLES, 1000))
         graphs = np.asarray(learner.sample_dags(k, 0), dtype=np.int64)
         found["samples"] = graphs[:N_SAMPLES]
         paths = reachability(torch.from_numpy(graphs))

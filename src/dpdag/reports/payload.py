@@ -11,12 +11,14 @@ from ..experiments import RunRecord
 from ..experiments.quality import MISFIT
 from ..ops.layout import bends, layered
 
-__all__ = ["payload", "short_label", "training"]
+__all__ = ["WIDE", "payload", "short_label", "training"]
 
 Array = NDArray[np.float64]
 Edge = tuple[int, int]
 
+WIDE = 120  # variables, beyond which one is drawn with its neighbours instead of all
 MAX_EDGES = 1500  # more would be a black square, and slow
+MAX_LISTED = 20_000  # where only few of them are drawn
 MAX_BENT = 400  # in denser pictures no edge can avoid all nodes
 LOWEST = 0.02  # no probability below is worth a line
 MAX_STEPS = 400
@@ -31,13 +33,18 @@ PANELS = {
 
 
 def payload(record: RunRecord) -> dict[str, Any]:
-    """Everything that the graph and the charts show."""
+    """Everything that the graph and the charts show.
+
+    Of very many variables there are no places of nodes, no matrices and no samples.
+    """
     edges = candidates(record)
     levels = slider_levels(record, edges)
     start = _start(record, edges, levels)
     learned = record.adjacency != 0
     shade = shades(record)
-    place = _place(record, edges)
+    wide = len(record.names) > WIDE
+    place = _labels(record) if wide else _place(record, edges)
+    bows = place.pop("bends", [(0.0, 0.0)] * len(edges))
     return {
         "word": record.word,
         "names": record.names,
@@ -51,19 +58,20 @@ def payload(record: RunRecord) -> dict[str, Any]:
                 _rounded(shade[i, j]),
                 bow,
                 int(learned[i, j]),
+                _rounded(record.strengths[j, i], 6),
             ]
-            for (i, j), bow in zip(edges, place.pop("bends"), strict=True)
+            for (i, j), bow in zip(edges, bows, strict=True)
         ],
         "levels": [_rounded(level, 6) for level in levels],
         "start": start,
         "note": _note(record, edges, raised=levels[start] > record.threshold),
-        "strength": _rounded(record.strengths),
-        "shade": None if record.word == "probability" else _rounded(shade, 3),
-        "ancestors": _rounded(record.ancestor_probabilities, 3),
+        "strength": None if wide else _rounded(record.strengths),
+        "shade": None if wide or record.word == "probability" else _rounded(shade, 3),
+        "ancestors": None if wide else _rounded(record.ancestor_probabilities, 3),
         "total": float(record.strengths.sum()),
         "curves": _curves(record, set(edges)),
         "points": _rounded(record.points.T),
-        "samples": [np.argwhere(graph).tolist() for graph in record.samples],
+        "samples": [] if wide else [np.argwhere(graph).tolist() for graph in record.samples],
         "history": training(record),
         "quality": _quality(record),
     }
@@ -75,10 +83,10 @@ def candidates(record: RunRecord) -> list[Edge]:
     off = ~np.eye(len(strength), dtype=bool)
     if record.word == "probability":
         off &= (strength >= LOWEST) | (record.adjacency != 0)
-        limit = MAX_EDGES
+        limit = _most(record)
     else:  # scores of absent edges mean little: twice the learned ones will do
         off &= (strength > strength.min()) | (record.adjacency != 0)
-        limit = min(MAX_EDGES, int(2 * record.adjacency.sum() + 5))
+        limit = min(_most(record), int(2 * record.adjacency.sum() + 5))
     found = np.argwhere(off)
     strongest = np.argsort(-strength[off], kind="stable")[:limit]
     return [(int(i), int(j)) for i, j in found[strongest]]
@@ -89,7 +97,7 @@ def slider_levels(record: RunRecord, edges: list[Edge]) -> list[float]:
     strengths = [float(record.strengths[edge]) for edge in edges]
     if record.word == "score":
         return sorted(set(strengths)) or [0.0]
-    lowest = min(strengths) if len(edges) == MAX_EDGES else LOWEST
+    lowest = min(strengths) if len(edges) == _most(record) else LOWEST
     return [k / 100 for k in range(int(np.ceil(100 * lowest)), 100)] or [lowest]
 
 
@@ -116,7 +124,7 @@ def _start(record: RunRecord, edges: list[Edge], levels: list[float]) -> int:
     """The slider's first position: what is learned, or as many edges as can be told apart."""
     legible = _legible(record)
     wanted = record.threshold
-    if len(edges) > legible:
+    if len(edges) > legible and len(record.names) <= WIDE:
         wanted = max(wanted, float(record.strengths[edges[legible]]) + 1e-6)
     at = int(np.searchsorted(levels, wanted - 1e-9))
     return min(at, len(levels) - 1)
@@ -130,19 +138,37 @@ def _legible(record: RunRecord) -> int:
 def _note(record: RunRecord, edges: list[Edge], *, raised: bool) -> str:
     learned = int(record.adjacency.sum())
     parts = []
+    if len(record.names) > WIDE:
+        parts.append(
+            f"Of {len(record.names)} variables one is drawn with its neighbours, causes above and "
+            "effects below: find another by its name, or click on one."
+        )
     if raised and learned > _legible(record):
         parts.append(f"The learned graph has {learned} edges; the strongest are shown at first.")
-    if len(edges) == MAX_EDGES:
-        parts.append(f"Only the strongest {MAX_EDGES} edges can be shown.")
+    if len(edges) == _most(record):
+        parts.append(f"Only the strongest {len(edges)} edges can be shown.")
     return " ".join(parts)
+
+
+def _most(record: RunRecord) -> int:
+    """How many edges the slider may show."""
+    return MAX_LISTED if len(record.names) > WIDE else MAX_EDGES
+
+
+def _labels(record: RunRecord) -> dict[str, Any]:
+    """Labels and their widths in pixels; places are found where few are drawn."""
+    many = 60 < len(record.names) <= WIDE
+    font = 12 if many else 14
+    labels = [short_label(name, 12 if many else 18) for name in record.names]
+    wide = [round(max(44.0, 22 + 0.6 * font * _columns(label)), 1) for label in labels]
+    return {"labels": labels, "wide": wide, "x": None, "y": None, "font": font, "size": [0, 0]}
 
 
 def _place(record: RunRecord, edges: list[Edge]) -> dict[str, Any]:
     """Pixels of nodes, labels and bows."""
     many = len(record.names) > 60
-    font = 12 if many else 14
-    labels = [short_label(name, 12 if many else 18) for name in record.names]
-    wide = [max(44.0, 22 + 0.6 * font * _columns(label)) for label in labels]
+    found = _labels(record)
+    font, wide = found["font"], found["wide"]
     slot = max(wide) + 30
     grid = layered(_skeleton(record, edges), record.causal_order)
     n_rows = int(grid[:, 1].max()) + 1
@@ -153,11 +179,9 @@ def _place(record: RunRecord, edges: list[Edge]) -> dict[str, Any]:
     low, high = _extent(points, edges, bow, wide)
     points += [18 - low, font + 14]
     return {
-        "labels": labels,
-        "wide": [round(w, 1) for w in wide],
+        **found,
         "x": points[:, 0].round(1).tolist(),
         "y": points[:, 1].round(1).tolist(),
-        "font": font,
         "size": [round(high - low + 36, 1), round(float(points[:, 1].max()) + font + 14, 1)],
         "bends": bow,
     }

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..experiments import Origin, RunRecord, cautions, explains, may_be_effects
 from ..experiments.quality import MISFIT
-from .payload import training
+from .payload import WIDE, training
 
 __all__ = ["sections"]
 
@@ -32,6 +32,7 @@ def sections(record: RunRecord) -> dict[str, str]:
         "meaning": _meaning(record),
         "heat_note": _heat_note(record),
         "size": "large" if n > 60 else "small",
+        "hide_matrix": "hidden" if n > WIDE else "",
         "origin": _origin(record),
         "quality": _quality(record),
         "hide_quality": "hidden" if record.quality is None else "",
@@ -41,8 +42,10 @@ def sections(record: RunRecord) -> dict[str, str]:
         "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
         "settings": _table(record.settings),
         "versions": _table(record.versions),
-        "hide_samples": "" if len(record.samples) and record.adjacency.any() else "hidden",
-        "hide_ancestors": "hidden" if record.ancestor_probabilities is None else "",
+        "hide_samples": (
+            "" if len(record.samples) and record.adjacency.any() and n <= WIDE else "hidden"
+        ),
+        "hide_ancestors": ("hidden" if record.ancestor_probabilities is None or n > WIDE else ""),
         "hide_history": "hidden" if training(record) is None else "",
     }
 

@@ -60,8 +60,8 @@ function drawNode(data, k, height, parent) {
 }
 
 // Whether a link is surer than the way it points.
-function directionOpen(data, [i, j, strength]) {
-  return data.word === "probability" && strength < 0.9 * Math.min(1, strength + data.strength[j][i]);
+function directionOpen(data, [, , strength, , , , back]) {
+  return data.word === "probability" && strength < 0.9 * Math.min(1, strength + back);
 }
 
 function drawEdge(data, edge, height, parent, hollow) {
@@ -79,7 +79,8 @@ function drawEdge(data, edge, height, parent, hollow) {
 }
 
 class Network {
-  constructor(svg, data, handlers) {
+  constructor(svg, data, handlers, nodes = data.order) {
+    svg.replaceChildren();
     this.svg = svg;
     this.data = data;
     this.handlers = handlers;
@@ -89,10 +90,7 @@ class Network {
     svg.setAttribute("font-family", "inherit");
     this.edges = element("g", {}, svg);
     this.nodes = element("g", {}, svg);
-    data.order.forEach((k) => this.listen(drawNode(data, k, this.height, this.nodes), "node", k));
-    svg.addEventListener("click", (event) => {
-      if (!event.target.closest(".node, .edge")) handlers.clear();
-    });
+    nodes.forEach((k) => this.listen(drawNode(data, k, this.height, this.nodes), "node", k));
   }
 
   listen(group, kind, key) {
@@ -148,6 +146,34 @@ class Network {
       group.classList.toggle("dim", Boolean(kind) && !near.has(k));
     }
   }
+}
+
+const ROW = 96; // pixels between two rows of neighbours
+
+// Places of one node with its causes above and its effects below, a few in a row.
+function placeAround(data, centre, causes, effects) {
+  const FEW = 7;
+  const inRows = (nodes) => nodes.reduce((rows, k, at) => (at % FEW ? rows.at(-1).push(k) : rows.push([k]), rows), []);
+  const rows = [...inRows(causes), [centre], ...inRows(effects)];
+  const all = rows.flat();
+  const slot = Math.max(...all.map((k) => data.wide[k])) + 30;
+  const longest = Math.max(3, ...rows.map((row) => row.length));
+  [data.x, data.y] = [[], []];
+  const middle = rows.findIndex((row) => row[0] === centre);
+  rows.forEach((row, high) => row.forEach((k, at) => {
+    const aside = high !== middle && (high - middle) % 2 === 0 ? 0.5 : 0; // between those of the row before
+    data.x[k] = slot * (longest / 2 + at - (row.length - 1) / 2 + aside);
+    data.y[k] = data.font + 14 + ROW * high;
+  }));
+  data.size = [slot * (longest + 0.5), 2 * data.font + 28 + ROW * (rows.length - 1)];
+  return all;
+}
+
+// Edges along a row, or past one, make way for the nodes between.
+function bowAround(data, [i, j]) {
+  const rows = Math.round(Math.abs(data.y[i] - data.y[j]) / ROW);
+  const side = (data.x[j] >= data.x[i] ? -1 : 1) * Math.sign(data.y[j] - data.y[i]);
+  return rows === 0 ? [0.2, 0] : rows === 1 ? [0, 0] : [0.15 * side, 0];
 }
 
 // A small picture of one sampled graph, nodes where they are in the large one.

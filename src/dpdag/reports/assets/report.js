@@ -9,13 +9,31 @@
 
   const describe = ([i, j, strength]) =>
     `${data.names[i]} to ${data.names[j]}, ${data.word} ${figures(strength)}`;
-  const network = new Network(get("network"), data, { describe, point, choose, clear: () => select(null, null, false) });
+  const handlers = { describe, point, choose };
+  const wide = data.x === null; // too many variables for one drawing
+  let network = wide ? null : new Network(get("network"), data, handlers);
 
   function point(kind, key, byKeyboard) {
     if (!state.pinned || byKeyboard) select(kind, key, state.pinned && byKeyboard);
   }
 
+  // Of very many variables one is drawn with its neighbours.
+  function drawAround(centre) {
+    state.centre = centre;
+    const ends = (own, other) => state.shown.filter((edge) => edge[own] === centre).map((edge) => edge[other]);
+    const causes = ends(1, 0);
+    const present = placeAround(data, centre, causes, ends(0, 1).filter((k) => !causes.includes(k)));
+    const inside = new Set(present);
+    const edges = state.shown.filter(([i, j]) => inside.has(i) && inside.has(j));
+    for (const edge of edges) edge[4] = bowAround(data, edge);
+    network = new Network(get("network"), data, handlers, present);
+    network.show(edges);
+    fit(true);
+  }
+
   function choose(kind, key, elsewhere) {
+    if (wide && kind === "node" && key !== state.centre) drawAround(key);
+    if (wide && kind === "edge" && elsewhere) drawAround(key[1]);
     select(kind, key, true);
     if (elsewhere) reveal(kind === "edge" ? [key[0], key[1]] : [key]);
     const panel = get("details").getBoundingClientRect();
@@ -53,10 +71,9 @@
     get("mechanism").hidden = true;
   }
 
-  function edgeDetails([i, j, strength, , , learned]) {
+  function edgeDetails([i, j, strength, , , learned, back]) {
     const [a, b] = [data.names[i], data.names[j]];
     const body = panel(`${a} → ${b}`);
-    const back = data.strength[j][i];
     const value = line(body, "p", figures(strength), "large");
     line(value, "small", ` ${data.word} of this edge`);
     if (probable) shares(body, [[`${a} → ${b}`, strength, "#0072B2"], [`${b} → ${a}`, back, "#E69F00"],
@@ -116,14 +133,21 @@
     get("edge-count").textContent = state.shown.length;
     get("precision").textContent = !probable ? "–" : state.shown.length ? percent(sum / state.shown.length) : "–";
     get("recall").textContent = probable && data.total ? percent(sum / data.total) : "–";
-    network.show(state.shown);
+    if (wide) drawAround(state.centre ?? busiest());
+    else network.show(state.shown);
     listEdges();
     const still = state.kind === "node" || state.shown.includes(state.key);
     if (still) select(state.kind, state.key, state.pinned);
     else select(null, null, false);
   }
 
-  const linked = ([i, j, strength]) => Math.min(1, strength + data.strength[j][i]);
+  const linked = ([, , strength, , , , back]) => Math.min(1, strength + back);
+
+  function busiest() {
+    const count = data.names.map(() => 0);
+    state.shown.forEach(([i, j]) => { count[i] += 1; count[j] += 1; });
+    return count.indexOf(Math.max(...count));
+  }
 
   // Links of the learned graph are shown by how sure they are at all: open directions hide none.
   const certainty = (edge) => (probable && edge[5] ? linked(edge) : edge[2]);
@@ -216,16 +240,18 @@
     let k = data.names.findIndex((name) => name.toLowerCase() === wanted);
     if (k < 0 && wanted.length > 2) k = data.names.findIndex((name) => name.toLowerCase().startsWith(wanted));
     if (k < 0) return;
-    select("node", k, true);
-    reveal([k]);
+    choose("node", k, true);
+  });
+  get("network").addEventListener("click", (event) => {
+    if (!event.target.closest(".node, .edge")) select(null, null, false);
   });
   get("scale").style.background = `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map(colour).join(",")})`;
   document.querySelectorAll(".probable").forEach((fact) => { fact.hidden = !probable; });
   get("capped").hidden = !data.note;
   get("capped").textContent = data.note;
-  fit(true);
+  if (!wide) fit(true);
   update();
-  heatMap("heat", data, { colours: data.shade || data.strength, values: data.strength, word: data.word, above: !probable });
+  if (data.strength) heatMap("heat", data, { colours: data.shade || data.strength, values: data.strength, word: data.word, above: !probable });
   if (data.ancestors) heatMap("ancestor-heat", data, { colours: data.ancestors, values: data.ancestors, word: "probability" });
   data.samples.forEach((edges, k) => {
     const figure = document.createElement("figure");
