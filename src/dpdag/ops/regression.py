@@ -9,13 +9,16 @@ from numpy.typing import NDArray
 
 __all__ = ["explained_by_others"]
 
+RELATED = 1e-12  # squared part in a linear relation, beneath which it is rounding
+
 
 def explained_by_others(X: NDArray[Any]) -> NDArray[np.float64]:  # (rows, n) -> (n,)
     r"""R² of the linear regression of every column on all others.
 
-    .. math:: R_j^2 = 1 - 1 / (C^{-1})_{jj}
+    .. math:: R_j^2 = 1 - 1 / (C^{+})_{jj}, \qquad 1 \text{ where } C v = 0,\ v_j \ne 0
 
-    with C the matrix of correlations.
+    with C the matrix of correlations: a column that a linear relation holds is explained by the
+    others of that relation. A constant column has nothing to explain.
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -27,16 +30,9 @@ def explained_by_others(X: NDArray[Any]) -> NDArray[np.float64]:  # (rows, n) ->
     Z = (X - X.mean(0)) / np.where(scale > 0, scale, 1.0)
     correlation = Z.T @ Z / len(Z)
     correlation[np.diag_indices_from(correlation)] = 1.0
-    if np.linalg.matrix_rank(correlation, hermitian=True) < len(correlation):
-        return _by_regression(Z)
-    return 1 - 1 / np.linalg.inv(correlation).diagonal()
-
-
-def _by_regression(Z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same for columns that are linearly dependent."""
-    r2 = np.zeros(Z.shape[1])  # a constant column has nothing to explain
-    for node in np.flatnonzero(Z.any(0)):
-        others = np.delete(Z, node, axis=1)
-        weights = np.linalg.lstsq(others, Z[:, node], rcond=None)[0]
-        r2[node] = 1 - np.square(Z[:, node] - others @ weights).mean()
-    return r2
+    size, direction = np.linalg.eigh(correlation)
+    null = size <= len(size) * np.finfo(float).eps * size[-1]
+    share = np.square(direction)  # (column, direction)
+    related = share[:, null].sum(1) > RELATED
+    precision = (share[:, ~null] / size[~null]).sum(1)
+    return np.where(related, 1.0, 1 - 1 / np.where(related, 1.0, precision))
