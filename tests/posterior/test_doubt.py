@@ -64,7 +64,16 @@ def doubt_of_a_chain(
     nothing = torch.zeros(3, 3, dtype=torch.bool)
     left = torch.tensor(misfit)
     return Doubt(
-        nats * chain, lead * chain, left.expand(3), left, alike, nothing[0], nothing, rows, -2.0
+        nats * chain,
+        lead * chain,
+        left.expand(3),
+        left,
+        alike,
+        nothing[0],
+        nothing,
+        nothing[0],
+        rows,
+        -2.0,
     )
 
 

@@ -38,8 +38,9 @@ from .posterior_solver import (
     counted_share,
     expected_seconds,
     forecast,
-    likely_links,
+    least_wrong,
     mixture,
+    ranked,
     records,
     solve,
 )
@@ -67,7 +68,7 @@ class DAGPosterior(PosteriorLearner):
     transformed, by the same evidence with the Jacobian counted. The best graph is found by a
     search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
     direction is stated more surely than experience with data off the model allows
-    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` holds the links more likely than not.
+    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of least expected distance (SHD).
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -96,8 +97,7 @@ class DAGPosterior(PosteriorLearner):
     Attributes:
         edge_probabilities_: (n, n) posterior probability of every edge.
         linked_probabilities_: (n, n) probability of an edge in either direction.
-        edge_scores_: (n, n) nats that each edge of the graph carries, plus one, and less than one
-            for others.
+        edge_scores_: (n, n) probabilities of edges, ties broken by the nats that they carry.
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
             without causes, rows read that inform it.
@@ -223,11 +223,12 @@ class DAGPosterior(PosteriorLearner):
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if expected := forecast(x.shape[1], len(x), plan):
             self._stages.say(expected)
-        found, evidence = solve(x, was_set, constraints, plan, self._stages)
+        plain = x if self.columns_ is None else self.columns_.inverse(x)
+        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages)
         self._stages.show("fitting functions", 0.9, 1.0)
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
-        graph = likely_links(best.adjacency, self.posterior_, constraints)
+        graph = least_wrong(self.posterior_, constraints)
         names, types = self._names(x.shape[1]), self.types_ or ()
         self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
         continuous = torch.tensor([not own.discrete for own in types])
@@ -243,10 +244,10 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            best.edge_scores(constraints),
+            ranked(self.posterior_, best.edge_scores(constraints)),
             graph,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
-            topological_order(best.adjacency | constraints.before),
+            topological_order(graph | constraints.before),
             history,
             knows_rows=True,
         )

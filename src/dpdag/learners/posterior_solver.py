@@ -26,8 +26,17 @@ from ..evidence.misfit import independent_share, likeness
 from ..evidence.mixture import FUNCTIONS, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
+from ..ops.graphs import acyclic_part
 from ..ops.rows import evenly_ordered, varied_rows
-from ..posterior import Doubt, LocalPosterior, direction_odds, doubts, fit_locally, likely_graphs
+from ..posterior import (
+    Doubt,
+    LocalPosterior,
+    coarse_posterior,
+    direction_odds,
+    doubts,
+    fit_locally,
+    likely_graphs,
+)
 from ..search import EdgePrior, SearchResult, change_edge, hill_climb
 from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
@@ -42,8 +51,9 @@ __all__ = [
     "counted_share",
     "expected_seconds",
     "forecast",
-    "likely_links",
+    "least_wrong",
     "mixture",
+    "ranked",
     "records",
     "solve",
 ]
@@ -52,6 +62,8 @@ _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
 _CHEAP = ("linear", "additive")
 _EQUAL = 1e-6  # nats between graphs that explain the same
+_TIE = 1e-3  # between probabilities
+_LITTLE = 0.01  # weight beneath which a coarsened posterior changes nothing
 # Shares of all time that stages may end at; functions are fitted after them.
 _COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.6, 0.75, 0.8
 
@@ -140,6 +152,11 @@ class Found(NamedTuple):
     weights: Tensor  # (k,)
     doubt: Doubt
 
+    def beside(self, coarse: LocalPosterior, share: float) -> Found:
+        """The same with a coarsened posterior of that weight."""
+        weights = torch.cat([self.weights.double() * (1 - share), torch.tensor([share]).double()])
+        return self._replace(posteriors=[*self.posteriors, coarse], weights=weights)
+
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""
         posteriors = [one.relabelled(order) for one in self.posteriors]
@@ -176,6 +193,7 @@ def choose_columns(
 
 def solve(
     x: Tensor,  # (rows, n) in the units of the model
+    plain: Tensor,  # (rows, n) as they came, standardised
     was_set: Tensor,  # (rows, n) bool
     constraints: Constraints,
     plan: Plan,
@@ -188,6 +206,7 @@ def solve(
     order = order_by_values(x)
     found, evidence = _solve(
         x[:, order],
+        plain[:, order],
         was_set[:, order],
         constraints.relabelled(order),
         plan.relabelled(order),
@@ -198,14 +217,19 @@ def solve(
 
 
 def _solve(
-    x: Tensor, was_set: Tensor, constraints: Constraints, plan: Plan, stages: Stages
+    x: Tensor,
+    plain: Tensor,
+    was_set: Tensor,
+    constraints: Constraints,
+    plan: Plan,
+    stages: Stages,
 ) -> tuple[list[Found], MixtureEvidence]:
     prior = EdgePrior.of(constraints, plan.edge_prior)
     stages.show("searching a graph", 0.05, 0.6)
     evidence = plan.evidence(x, was_set)
     graph, evidence = _search(evidence, prior, constraints)
     stages.show("weighing its neighbours", 0.6, 0.8)
-    rows = Rows.of(x, was_set)
+    rows = Rows.of(x, was_set, plan.types)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
@@ -220,6 +244,12 @@ def _solve(
             )
             plan.deadline.check()  # half a search says nothing
             found.append(_with_posterior(graph, own, prior, constraints, rows))
+    share = found[0].doubt.coarse_share
+    if share > _LITTLE:
+        with plan.deadline.stage("a coarsened posterior beside the graph", until=_HALVES):
+            own = replace(plan, functions=_CHEAP).evidence(plain, was_set)
+            coarse = coarse_posterior(own, prior=prior, constraints=constraints)
+            found = [one.beside(coarse, share) for one in found]
     return found, evidence
 
 
@@ -240,16 +270,20 @@ class Rows(NamedTuple):
         share: (n, n) that count.
         likeness: (n, n) of the columns.
         settled: (n, n) bool, whether some row had one column set and the other not.
+        discrete: (n,) bool, columns of few values.
     """
 
     share: Tensor
     likeness: Tensor
     settled: Tensor
+    discrete: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, was_set: Tensor) -> Rows:  # (rows, n), (rows, n) bool
+    def of(cls, x: Tensor, was_set: Tensor, types: TypedColumns | None) -> Rows:  # (rows, n) twice
         settled = torch.from_numpy(told_apart(was_set.numpy()))
-        return cls(counted_share(x, was_set), likeness(x), settled)
+        none = torch.zeros(x.shape[1], dtype=torch.bool)
+        discrete = none if types is None else types.discrete
+        return cls(counted_share(x, was_set), likeness(x), settled, discrete)
 
 
 def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
@@ -317,12 +351,22 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
     )
 
 
-def likely_links(
-    graph: Tensor, posterior: DAGMixture, constraints: Constraints
-) -> Tensor:  # (n, n) bool -> (n, n)
-    """The edges of a graph whose ends are linked more likely than not, one way or the other."""
-    linked = posterior.edge_marginals + posterior.edge_marginals.mT
-    return graph & ((linked > 0.5) | constraints.required)
+def least_wrong(posterior: DAGMixture, constraints: Constraints) -> Tensor:  # -> (n, n) bool
+    r"""The graph of least expected structural Hamming distance, as far as it is acyclic.
+
+    .. math:: i \to j \iff P(i \to j) > 1 - P(i \to j) - P(j \to i)
+
+    An edge is right with the first probability and one too many with the second; where it points
+    the wrong way, it is no worse than none.
+    """
+    edge = posterior.edge_marginals.double()
+    likely = 2 * edge + edge.mT > 1
+    return acyclic_part(edge, likely | constraints.required, keep=constraints.required)
+
+
+def ranked(posterior: DAGMixture, scores: Tensor) -> Tensor:  # (n, n) -> (n, n)
+    """Probabilities of edges; those that are about equal in the order of other scores."""
+    return posterior.edge_marginals.double() + _TIE * scores / (1 + scores)
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:

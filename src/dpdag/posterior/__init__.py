@@ -1,5 +1,6 @@
-"""Posteriors over graphs: of all of them, or around the best one."""
+"""Posteriors over graphs: of all of them, around the best one, or coarsened."""
 
+from .coarse import coarse_posterior
 from .doubt import Doubt, doubts
 from .enumerated import WeightedGraphs, likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
@@ -14,6 +15,7 @@ __all__ = [
     "LocalPosterior",
     "SubsetPosterior",
     "WeightedGraphs",
+    "coarse_posterior",
     "direction_odds",
     "doubts",
     "exact_posterior",

@@ -20,7 +20,7 @@ from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
 from ..search import SearchResult
 
-__all__ = ["DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
+__all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
@@ -28,11 +28,13 @@ ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are wort
 # shares of a whole and copies in other units are written as a function of any of their parts.
 EXACT = 5.0
 
-# Logistic regressions on some 900 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
+# Logistic regressions on some 500 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
 # a constant, then coefficients of the nats of the link, and of the misfit of the table.
-LINK = (-0.88, 1.63, -0.71)
-# nats of the lead over the other direction, misfit of the effect, and misfit of the table.
-DIRECTION = (2.52, 0.83, -0.44, -0.73)
+LINK = (-0.93, 1.79, -0.82)
+# nats of the lead over the other direction, misfit of the table, whether the effect is discrete.
+DIRECTION = (1.59, 0.98, -0.57, -0.68)
+# Of the graph as a whole: the mean detour of its edges (see ``Doubt.coarse_share``).
+COARSE = (-8.75, 20.6)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Doubt:
         likeness: (n, n) in [0, 1), how much two columns have to do with each other at all.
         exact: (n,) bool, columns that their causes determine; no arrow into them can be told.
         settled: (n, n) bool, pairs that experiments told apart.
+        discrete: (n,) bool, columns of few values: whatever the truth, smooth probabilities of them
+            fit causes of any shape.
         rows: That were read.
         prior: Log-odds of an edge beforehand.
     """
@@ -58,6 +62,7 @@ class Doubt:
     likeness: Tensor
     exact: Tensor
     settled: Tensor
+    discrete: Tensor
     rows: int
     prior: float
 
@@ -72,9 +77,23 @@ class Doubt:
     def direction(self) -> Tensor:  # (n, n), symmetric
         """The largest log-odds that these links point one way, unless an experiment told."""
         lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
-        odds = _logit(DIRECTION, lead, coarsened(self.misfit, self.rows), self._of_table)
+        odds = _logit(DIRECTION, lead, self._of_table, self.discrete.double())
         odds = odds.clamp_min(0.0).masked_fill(self.exact, 0.0)
         return self._of_pairs(odds).masked_fill(self.settled, torch.inf)
+
+    @property
+    def coarse_share(self) -> float:
+        r"""What a coarsened posterior weighs beside the one around this graph.
+
+        .. math:: \sigma(\delta_0 + \delta_1 \,\text{mean detour})
+
+        Where the edges of a graph have detours, its columns are noisy copies of each other, and
+        every single graph is wrong.
+        """
+        detour = self.detour[self.lead != 0]
+        if not len(detour):
+            return 0.0
+        return float(torch.sigmoid(_logit(COARSE, detour.mean())))
 
     @property
     def _of_table(self) -> Tensor:
@@ -107,7 +126,8 @@ class Doubt:
             name: getattr(self, name)[order][:, order]
             for name in ("nats", "lead", "likeness", "settled")
         }
-        return replace(self, misfit=self.misfit[order], exact=self.exact[order], **pairs)
+        of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "discrete")}
+        return replace(self, **of_columns, **pairs)
 
 
 def doubts(
@@ -116,6 +136,7 @@ def doubts(
     share: Tensor,  # (n, n)
     likeness: Tensor,  # (n, n)
     settled: Tensor,  # (n, n) bool
+    discrete: Tensor,  # (n,) bool
     *,
     edge_prior: float,
 ) -> Doubt:
@@ -124,10 +145,11 @@ def doubts(
     .. math:: \mathrm{logit}\, P(\text{link}) &\le \beta_0 + \beta_1 c(\text{nats})
         (1 - \text{detour}) + \beta_2 c(\text{misfit}) \\
         \mathrm{logit}\, P(\text{direction}) &\le \gamma_0 + \gamma_1 c(\text{lead})
-        (1 - \text{likeness}) + \gamma_2 c(\text{misfit of effect}) + \gamma_3 c(\text{misfit})
+        (1 - \text{likeness}) + \gamma_2 c(\text{misfit}) + \gamma_3 [\text{effect is discrete}]
 
     with c(t) = log(1 + t / (1 + N / 1000)). Where columns are nearly copies of each other, small
-    errors of measurement make many nats, so that these count less.
+    errors of measurement make many nats, so that these count less; a smooth probability of a
+    discrete column fits causes of any shape.
 
     Arguments:
         found: A graph with the gain of every edge, present or not.
@@ -135,6 +157,7 @@ def doubts(
         share: Of the rows that count between two columns.
         likeness: Of two columns.
         settled: Pairs of which an experiment set one end alone.
+        discrete: Columns of few values.
         edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
     """
     graph, n = found.adjacency, evidence.n_nodes
@@ -155,6 +178,7 @@ def doubts(
         likeness,
         exact,
         settled,
+        discrete,
         rows=evidence.n_rows,
         prior=math.log(edge_prior / (1 - edge_prior)),
     )

@@ -33,7 +33,8 @@ class LocalPosterior:
 
     Attributes:
         orders: ψ of every order, and what the orders weigh.
-        edge_logits: (n, n) φ of i → j given that i comes first; −30 on the diagonal.
+        edge_logits: (n, n) φ of i → j given that i comes first, or (k, n, n) given each order; −30
+            on the diagonal.
     """
 
     orders: WeightedOrders
@@ -42,15 +43,14 @@ class LocalPosterior:
     def relabelled(self, order: Tensor) -> LocalPosterior:  # (n,)
         """The same with node ``order[k]`` in place k."""
         orders = self.orders._replace(logits=self.orders.logits[:, order])
-        return replace(self, orders=orders, edge_logits=self.edge_logits[order][:, order])
+        return replace(self, orders=orders, edge_logits=self.edge_logits[..., order, :][..., order])
 
     @property
     def edge_probabilities(self) -> Tensor:  # (n, n)
         """σ(φ_ij) P(i before j), zero on the diagonal."""
         psi = self.orders.logits
-        before = (psi[:, :, None] > psi[:, None]).to(psi)
-        precedence = torch.einsum("k,kij->ij", self.orders.weights, before)
-        return (torch.sigmoid(self.edge_logits) * precedence).fill_diagonal_(0.0)
+        before = (psi[:, :, None] > psi[:, None]).to(psi) * torch.sigmoid(self.edge_logits)
+        return torch.einsum("k,kij->ij", self.orders.weights, before).fill_diagonal_(0.0)
 
 
 def fit_locally(

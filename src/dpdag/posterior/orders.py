@@ -31,6 +31,11 @@ class WeightedOrders(NamedTuple):
     logits: Tensor
     weights: Tensor
 
+    @classmethod
+    def alike(cls, place: Tensor) -> WeightedOrders:  # (k, n)
+        """Orders of equal weight, from the places of the nodes in each."""
+        return cls(-_STEP * place.double(), torch.full((len(place),), 1 / len(place)).double())
+
 
 def fit_orders(
     odds: Tensor,  # (n, n)

@@ -101,6 +101,11 @@ def lines(parents: Array, rng: np.random.Generator) -> Array:
     return datasets.Linear().draw(_standard(parents), rng) + rng.laplace(size=len(parents))
 
 
+def plain_lines(parents: Array, rng: np.random.Generator) -> Array:
+    """What the evidence expects: lines and Gaussian noise, which leave directions open."""
+    return datasets.Linear().draw(_standard(parents), rng) + rng.normal(size=len(parents))
+
+
 def either(rng: np.random.Generator) -> Effect:
     """Curves or lines."""
     return [additive, lines][rng.integers(2)]
@@ -129,6 +134,19 @@ def batched(X: Array, rng: np.random.Generator) -> Array:
     return np.asarray(X * scale[laboratory] + 0.5 * X.std(0) * zero[laboratory])
 
 
+def drifted(X: Array, rng: np.random.Generator) -> Array:
+    """Half of the instruments drift slowly, all together, while the table is being filled."""
+    drift = np.sin(np.linspace(0, rng.uniform(2, 12), len(X)) + rng.uniform(0, 6))
+    return X + 0.7 * X.std(0) * drift[:, None] * (rng.random(X.shape[1]) < 0.5)
+
+
+def normalised(X: Array, rng: np.random.Generator) -> Array:
+    """All columns but one are only known relative to that one, as counts per reading are."""
+    parts = np.exp(0.5 * _standard(X))
+    reference = rng.integers(X.shape[1])
+    return np.where(np.arange(X.shape[1]) == reference, parts, parts / parts[:, [reference]])
+
+
 def saturated(X: Array, rng: np.random.Generator) -> Array:
     """Every sensor ends at a lowest and a highest value."""
     return np.clip(X, *np.quantile(X, [0.1, 0.85], axis=0))
@@ -153,7 +171,8 @@ def violation(kind: str, index: int) -> Dataset:
     rng = np.random.default_rng([index, *kind.encode()])
     X, graph = VIOLATIONS[name](rng, **SIZES[size])
     names = [f"x{k}" for k in range(len(graph))]
-    return Dataset(X, graph, names, kind, Provenance("simulated", kind))
+    provenance = Provenance("simulated", kind)
+    return Dataset(X, graph, names, kind, provenance, types=_types(X, names))
 
 
 def _table(
@@ -182,6 +201,10 @@ def _root(rows: int, rng: np.random.Generator) -> Array:
     z = rng.normal(size=rows)
     kinds = z, _normal_cdf(z), np.exp(0.6 * z), z + 2.5 * (rng.random(rows) < 0.4)
     return kinds[rng.integers(len(kinds))]
+
+
+def _gaussian(rows: int, rng: np.random.Generator) -> Array:
+    return rng.normal(size=rows)
 
 
 def _expression(rows: int, rng: np.random.Generator) -> Array:
@@ -228,6 +251,52 @@ def _populations(rng: np.random.Generator, **size: Any) -> Drawn:
     second = rng.random(len(X)) < 0.5
     shifted = rng.random(X.shape[1]) < 0.4
     return X + 1.5 * X.std(0) * second[:, None] * shifted, graph
+
+
+def _groups(rng: np.random.Generator) -> Drawn:
+    """The last column is a group; means, sizes and shapes of some others differ between groups."""
+    effect, levels = either(rng), int(rng.integers(2, 4))
+    graph = np.zeros((NODES, NODES), dtype=int)
+    graph[:-1, :-1] = datasets.erdos_renyi(
+        NODES - 1, EDGES - 3, random_state=int(rng.integers(2**31))
+    )
+    differs = rng.permutation(NODES - 1)[: rng.integers(2, 6)]
+    graph[-1, differs] = 1
+    group = rng.choice(levels, ROWS, p=rng.dirichlet([5.0] * levels))
+    X = np.stack([*(_standard(_root(ROWS, rng)) for _ in range(NODES - 1)), group], 1).astype(float)
+    for node in topological_order(torch.from_numpy(graph)).tolist():
+        causes = graph[:-1, node] == 1
+        if causes.any():
+            X[:, node] = _standard(effect(X[:, :-1][:, causes], rng))
+        if graph[-1, node]:
+            shift, size = rng.normal(size=levels), np.exp(0.3 * rng.normal(size=levels))
+            shape = rng.uniform(0.7, 1.5, levels)[group]
+            X[:, node] = np.sign(X[:, node]) * np.abs(X[:, node]) ** shape
+            X[:, node] = X[:, node] * size[group] + shift[group]
+    return X, graph
+
+
+def _cut(rng: np.random.Generator) -> Drawn:
+    """Some columns are only known to be above or below a value."""
+    X, graph = _table(either(rng), rng)
+    for column in rng.permutation(NODES)[: rng.integers(2, 6)]:
+        X[:, column] = X[:, column] > np.quantile(X[:, column], rng.uniform(0.2, 0.8))
+    return X, graph
+
+
+def _types(X: Array, names: list[str]) -> dict[str, str] | None:
+    """Columns of two or three values are no numbers."""
+    count = [len(np.unique(column)) for column in X.T]
+    if min(count) > 3:
+        return None
+    kinds = {2: "binary", 3: "category"}
+    return {name: kinds.get(k, "continuous") for name, k in zip(names, count)}
+
+
+def _averages(rng: np.random.Generator) -> Drawn:
+    """Every row is the average of three units, each of which obeys the model."""
+    X, graph = _table(either(rng), rng, rows=3 * ROWS)
+    return X.reshape(ROWS, 3, -1).mean(1), graph
 
 
 def _selected(rng: np.random.Generator) -> Drawn:
@@ -279,12 +348,14 @@ def _normal_cdf(z: Array) -> Array:
 SIZES: dict[str, dict[str, int]] = {
     "": {},
     "dense": {"edges": 36},
+    "few rows": {"rows": 100},
     "two columns": {"nodes": 2, "edges": 1},
 }
 VIOLATIONS: dict[str, Callable[..., Drawn]] = {
     "additive": partial(_table, additive),
     "joint": partial(_table, joint),
     "lines": partial(_table, lines),
+    "plain lines": lambda rng, **size: _table(plain_lines, rng, root=_gaussian, **size),
     "sigmoid of sum and noise": partial(_table, sigmoid_of_sum),
     "network with noise": partial(_table, network_noise),
     "process with noise": partial(_table, noise_inside),
@@ -302,9 +373,14 @@ VIOLATIONS: dict[str, Callable[..., Drawn]] = {
     "shares of a whole": lambda rng, **size: _table(either(rng), rng, seen=composed, **size),
     "laboratories": lambda rng, **size: _table(either(rng), rng, seen=batched, **size),
     "triggers": partial(_table, triggered),
+    "drifting instruments": lambda rng, **size: _table(either(rng), rng, seen=drifted, **size),
+    "relative to a column": lambda rng, **size: _table(either(rng), rng, seen=normalised, **size),
+    "averages": _averages,
     "hidden causes": _hidden,
     "confounded pair": _confounded,
     "two populations": _populations,
+    "groups": _groups,
+    "cut columns": _cut,
     "selection": _selected,
     "dependent rows": _dependent,
     "random walks": _walks,
