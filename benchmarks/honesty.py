@@ -172,7 +172,7 @@ def _weighed(learner: Any, X: np.ndarray, truth: np.ndarray) -> list[list[float]
     evidence = MixtureEvidence(table_of(x[:1000]), functions=("linear", "additive"))
     coarse = coarse_posterior(evidence, prior=EdgePrior.of(limits), constraints=limits)
     share, rough = learner.doubt_.coarse_share, coarse.edge_probabilities.numpy()
-    share = share if share > 0.01 else 0.0
+    share = share if share > 0.05 else 0.0
     sharp = np.clip((learner.edge_probabilities_ - share * rough) / (1 - share), 0, 1)
     pairs = np.tril_indices(len(truth), -1)
     return np.stack([_of_truth(p, truth)[pairs] for p in (sharp, rough)], -1).round(4).tolist()
@@ -235,7 +235,7 @@ def _fitted_share(tables: list[dict[str, Any]]) -> list[float]:
     """Coefficients of the share of a coarsened posterior, by the log loss of all pairs."""
     from scipy.optimize import minimize
 
-    features = np.array([[1.0, one["detour"], one["worth"]] for one in tables])
+    features = np.array([[1.0, one["detour"], one["detour"] * one["worth"]] for one in tables])
     weight = _weights(tables)
 
     def loss(by: np.ndarray) -> float:
@@ -246,7 +246,7 @@ def _fitted_share(tables: list[dict[str, Any]]) -> list[float]:
             total -= k * np.log((1 - own) * sharp + own * rough + 1e-3).sum()
         return float(total)
 
-    return [round(float(v), 2) for v in minimize(loss, [2.0, 10.0, -2.0]).x]
+    return [round(float(v), 2) for v in minimize(loss, [-6.0, 40.0, -8.0]).x]
 
 
 def _of_link(edge: dict[str, Any]) -> list[float]:

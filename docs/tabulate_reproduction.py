@@ -1,4 +1,4 @@
-"""Rewrite the tables of ``reproduction.md`` from ``results/paper``.
+"""Rewrite the tables of ``reproduction.md`` from ``results``.
 
 python docs/tabulate_reproduction.py
 """
@@ -199,6 +199,10 @@ def main() -> None:
         "training-time": results.table("training-time", shared=True),
         **{name: results.table(name) for name in ("mechanisms", "processing-time")},
         "perturbations": results.table("perturbations"),
+        "grid": Results("own").table("grid-search", auc),
+        "grid-error": Results("own").table(
+            "grid-search", (Metric("MSE", digits=2, better="lower"),)
+        ),
     }
     for name, table in tables.items():
         replace(PAGE, name, table)

@@ -35,7 +35,8 @@ class DAGMixture:
     weights: Tensor
 
     def _mean(self, values: Tensor) -> Tensor:  # (k, …) -> (…)
-        return torch.einsum("k,k...->...", self.weights.to(values), values)
+        mean = torch.einsum("k,k...->...", self.weights.double(), values.double())
+        return mean.to(values.dtype)  # sums of many parts, each rounded, are none in float32
 
     @property
     def edge_marginals(self) -> Tensor:  # (n, n)

@@ -63,7 +63,7 @@ _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set tim
 _CHEAP = ("linear", "additive")
 _EQUAL = 1e-6  # nats between graphs that explain the same
 _TIE = 1e-3  # between probabilities
-_LITTLE = 0.01  # weight beneath which a coarsened posterior changes nothing
+_LITTLE = 0.05  # weight beneath which a coarsened posterior is not worth its time
 # Shares of all time that stages may end at; functions are fitted after them.
 _COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.6, 0.75, 0.8
 
@@ -248,7 +248,7 @@ def _solve(
     if share > _LITTLE:
         with plan.deadline.stage("a coarsened posterior beside the graph", until=_HALVES):
             own = replace(plan, functions=_CHEAP).evidence(plain, was_set)
-            coarse = coarse_posterior(own, prior=prior, constraints=constraints)
+            coarse = coarse_posterior(own, prior=prior, constraints=constraints, share=rows.share)
             found = [one.beside(coarse, share) for one in found]
     return found, evidence
 

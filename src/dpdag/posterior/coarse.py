@@ -58,7 +58,11 @@ class _Sets(NamedTuple):
 
 
 def coarse_posterior(
-    evidence: MixtureEvidence, *, prior: EdgePrior, constraints: Constraints
+    evidence: MixtureEvidence,
+    *,
+    prior: EdgePrior,
+    constraints: Constraints,
+    share: Tensor | None = None,  # (n, n)
 ) -> LocalPosterior:
     r"""Orders and edges of graphs with at most two causes a column, their evidence coarsened.
 
@@ -73,6 +77,7 @@ def coarse_posterior(
         evidence: Of the columns as they came.
         prior: How many edges to expect; one cause of each column where that is open.
         constraints: Allowed and required edges, and order relations.
+        share: Of the rows that count between two columns; all by default.
 
     Example:
         >>> from dpdag.distributions import Knowledge
@@ -87,7 +92,9 @@ def coarse_posterior(
         >>> bool(found.edge_probabilities.max() < 0.99)
         True
     """
-    sets = _weighted_sets(evidence, prior.fixed().cost(0), constraints)
+    n = evidence.n_nodes
+    share = torch.ones(n, n, dtype=torch.float64) if share is None else share
+    sets = _weighted_sets(evidence, prior.fixed().cost(0), constraints, share)
     place = _draw_orders(sets, constraints.before)
     share = sets.log_shares(place).softmax(-1)
     given = torch.einsum("kvm,vmu->kuv", share, sets.parents())  # of an edge, by order
@@ -97,7 +104,9 @@ def coarse_posterior(
     return LocalPosterior(WeightedOrders.alike(place), logits)
 
 
-def _weighted_sets(evidence: MixtureEvidence, price: float, constraints: Constraints) -> _Sets:
+def _weighted_sets(
+    evidence: MixtureEvidence, price: float, constraints: Constraints, share: Tensor
+) -> _Sets:  # (n, n)
     """All pairs of the causes that explain each column best alone."""
     n = evidence.n_nodes
     every, required = torch.arange(n), constraints.required.T.contiguous()
@@ -119,9 +128,11 @@ def _weighted_sets(evidence: MixtureEvidence, price: float, constraints: Constra
         ]
     )
     alone = evidence.log_evidence(every, required)
-    rows = torch.tensor([evidence.part(v).n_rows for v in range(n)])
+    rows = torch.tensor([evidence.part(v).n_rows for v in range(n)]).double()
+    every_row = torch.ones(n, 1, dtype=torch.float64)
+    count_as = torch.cat([share, every_row], -1)[child[:, None], member[child, one]].amin(-1)
     weight = torch.full(possible.shape, -math.inf, dtype=torch.float64)
-    weight[child, one] = (value - alone[child]) / (1 + rows[child] / ROWS)
+    weight[child, one] = (value - alone[child]) / (1 / count_as + rows[child] / ROWS)
     weight -= price * (member < n).sum(-1)
     return _Sets(member, weight)
 

@@ -33,8 +33,8 @@ EXACT = 5.0
 LINK = (-0.96, 1.80, -0.80)
 # nats of the lead over the other direction, misfit of the table, whether the effect is discrete.
 DIRECTION = (1.58, 0.99, -0.55, -0.67)
-# means over all edges of the graph, of their detour and of their nats.
-COARSE = (2.97, 9.71, -2.24)
+# the mean detour of all edges of the graph, and of that times their mean nats.
+COARSE = (-5.77, 37.95, -6.70)
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Doubt:
     def coarse_share(self) -> float:
         r"""What a coarsened posterior weighs beside the one around this graph.
 
-        .. math:: \sigma\bigl(\delta_0 + \delta_1 \overline{\text{detour}} + \delta_2
-            \overline{c(\text{nats})}\bigr)
+        .. math:: \sigma\bigl(\delta_0 + \overline{\text{detour}}\, (\delta_1 + \delta_2
+            \overline{c(\text{nats})})\bigr)
 
         over the edges of the graph. Where they have detours and carry little each, columns are
         noisy copies of each other, and every single graph is wrong.
@@ -94,8 +94,9 @@ class Doubt:
         stands = self.lead != 0
         if not bool(stands.any()):
             return 0.0
-        nats = coarsened(self.nats[stands], self.rows).mean()
-        return float(torch.sigmoid(_logit(COARSE, self.detour[stands].mean(), nats)))
+        detour = self.detour[stands].mean()
+        worth = coarsened(self.nats[stands], self.rows).mean()
+        return float(torch.sigmoid(_logit(COARSE, detour, detour * worth)))
 
     @property
     def _of_table(self) -> Tensor:
