@@ -125,11 +125,12 @@ def test_knowledge_holds_everywhere(mechanism: str) -> None:
 
 
 @kinds
-def test_present_edges_score_above_one_and_others_below(mechanism: str) -> None:
+def test_scores_rank_as_probabilities_do_and_present_edges_first(mechanism: str) -> None:
     model = fitted(mechanism)
     present = model.adjacency_ == 1
-    assert (model.edge_scores_[present] > 1).all()
-    assert (model.edge_scores_[~present] < 1).all()
+    assert model.edge_scores_[present].min() > model.edge_scores_[~present].max()
+    near = model.edge_scores_ - model.edge_probabilities_
+    assert ((near >= 0) & (near <= 1e-3)).all()
 
 
 def straight(noise: str, *, n: int = 8, seed: int = 1) -> datasets.Dataset:

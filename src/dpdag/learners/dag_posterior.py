@@ -228,7 +228,8 @@ class DAGPosterior(PosteriorLearner):
         self._stages.show("fitting functions", 0.9, 1.0)
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
-        graph = least_wrong(self.posterior_, constraints)
+        possible = best.adjacency if found[0].possible is None else found[0].possible
+        graph = least_wrong(self.posterior_, constraints, possible)
         names, types = self._names(x.shape[1]), self.types_ or ()
         self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
         continuous = torch.tensor([not own.discrete for own in types])

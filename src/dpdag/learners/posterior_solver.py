@@ -151,17 +151,21 @@ class Found(NamedTuple):
     posteriors: Sequence[LocalPosterior]
     weights: Tensor  # (k,)
     doubt: Doubt
+    possible: Tensor | None = None  # (n, n) bool, edges that may be right; None: those of the graph
 
     def beside(self, coarse: LocalPosterior, share: float) -> Found:
-        """The same with a coarsened posterior of that weight."""
+        """The same with a coarsened posterior of that weight, which knows of any edge."""
         weights = torch.cat([self.weights.double() * (1 - share), torch.tensor([share]).double()])
-        return self._replace(posteriors=[*self.posteriors, coarse], weights=weights)
+        every = torch.ones_like(self.graph.adjacency)
+        return self._replace(posteriors=[*self.posteriors, coarse], weights=weights, possible=every)
 
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""
         posteriors = [one.relabelled(order) for one in self.posteriors]
-        return Found(
-            self.graph.relabelled(order), posteriors, self.weights, self.doubt.relabelled(order)
+        return self._replace(
+            graph=self.graph.relabelled(order),
+            posteriors=posteriors,
+            doubt=self.doubt.relabelled(order),
         )
 
 
@@ -244,7 +248,7 @@ def _solve(
             )
             plan.deadline.check()  # half a search says nothing
             found.append(_with_posterior(graph, own, prior, constraints, rows))
-    share = found[0].doubt.coarse_share
+    share = found[0].doubt.coarse_share * float(rows.share.mean())  # series are alike by chance
     if share > _LITTLE:
         with plan.deadline.stage("a coarsened posterior beside the graph", until=_HALVES):
             own = replace(plan, functions=_CHEAP).evidence(plain, was_set)
@@ -351,16 +355,19 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
     )
 
 
-def least_wrong(posterior: DAGMixture, constraints: Constraints) -> Tensor:  # -> (n, n) bool
+def least_wrong(
+    posterior: DAGMixture, constraints: Constraints, possible: Tensor
+) -> Tensor:  # (n, n) bool -> (n, n) bool
     r"""The graph of least expected structural Hamming distance, as far as it is acyclic.
 
     .. math:: i \to j \iff P(i \to j) > 1 - P(i \to j) - P(j \to i)
 
     An edge is right with the first probability and one too many with the second; where it points
-    the wrong way, it is no worse than none.
+    the wrong way, it is no worse than none. Only ``possible`` edges count: of others a search that
+    was not finished knows no direction.
     """
     edge = posterior.edge_marginals.double()
-    likely = 2 * edge + edge.mT > 1
+    likely = possible & (2 * edge + edge.mT > 1)
     return acyclic_part(edge, likely | constraints.required, keep=constraints.required)
 
 
