@@ -62,7 +62,7 @@ TUNED = (
 )
 PAIRS = ("AN-s", "LS-s", "MN-U", "SIM", "SIM-c", "SIM-ln", "SIM-G")
 FILES = {"pairs-SIM": 100, "pairs-MN-U": 100, "Tuebingen-odd": 50, "SynTReN": 10, "Sachs": 1}
-BLIND = ("drifting instruments", "relative to a column", "averages")
+BLIND = ("heaped values", "restless rows")  # run once, by the learner as it stands
 BENCHMARK = {"ER-10-10": 10, "ER-10-40": 10, "SF-10-10": 10}  # obeying, so not pooled
 FILES |= BENCHMARK
 OBEY = 22.0  # weight of all kinds that obey the model beside those that violate it, in learning
@@ -372,13 +372,17 @@ _HEAD = (
     "columns and 500 rows where not from a file. Kinds with * were never used to learn how far "
     "nats can be believed (`posterior/doubt.py`). *Of true ones*: share of all true edges that are "
     "stated. *Empty*: SHD of the empty graph.\n\n"
-    "How blind this is: the numbers were learned on tables 6000 to 6010 of kinds without *; the "
-    "rows below are of tables 7000 to 7005, and of files. Which features count was chosen while "
-    "results on kinds with * were in view, the weight of obeying kinds so that the 10-node sets "
-    "keep nine of ten true edges. Kinds with ** were written down before anything was run on them; "
-    "one more feature of the share of coarsened graphs came after the first look at them, because "
-    "dense linear tables had suffered. Shares of a whole, laboratories and triggers, which were "
-    "such kinds once, are learned from now; the share was learned with dense lines too.\n\n"
+    "**How blind this is: not very.** The numbers were learned on tables 6000 to 6010 of kinds "
+    "without *; the rows below are of tables 7000 to 7005, and of files. But some fifty variants "
+    "of features, of the weight of obeying kinds and of the share of coarsened graphs were "
+    "compared with these rows in view, and the one that was kept does well on them, so that "
+    "the pooled figures are optimistic. The weight was set so that the 10-node sets keep "
+    "nine of ten true "
+    "edges. Only kinds with ** were written down and run once after everything stood, by the "
+    "learner as it is. The coarsened posterior was found on SynTReN itself (six settings of "
+    "rows and causes tried there first) and then seen to help on hubs of regulation, so that "
+    "SynTReN is no test of it. Shares of a whole, laboratories and triggers, tried once before, "
+    "are learned from now; the share was learned with dense lines too.\n\n"
     "Every table was searched once, on 16 cores; probabilities were computed from what the search "
     "had found.\n\n"
 )

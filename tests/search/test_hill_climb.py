@@ -14,7 +14,7 @@ from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.base import Evidence
 from dpdag.evidence.linear import LinearEvidence
 from dpdag.evidence.mixture import MixtureEvidence
-from dpdag.evidence.screened import ExactScreen
+from dpdag.evidence.screened import ExactScreen, ScreenedEvidence
 from dpdag.ops.graphs import is_acyclic
 from dpdag.posterior.exact import exact_posterior
 from dpdag.search import (
@@ -269,3 +269,26 @@ def test_consensus_keeps_required_order_even_against_all_searches() -> None:
     scores[0, 3] = 5.0
     order = consensus_order(scores, scores > 0, before).tolist()
     assert order.index(3) < order.index(0)
+
+
+class Misleading(ScreenedEvidence):
+    """Says of every deletion that it would bring five nats, and refuses to be asked for ever."""
+
+    n_nodes, asked = 2, 0
+
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:
+        self.asked += 1
+        assert self.asked < 500, "the search goes round in a circle"
+        return 20.0 * parents.any(-1).double() * (child == 1)
+
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:
+        return torch.full(parents.shape, 5.0, dtype=torch.float64)
+
+    def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
+        return self.log_evidence(child, parents) + 25.0 * (~parents.any(-1))
+
+
+def test_a_deletion_that_turns_out_to_be_bad_is_not_tried_for_ever() -> None:
+    start = torch.tensor([[0, 1], [0, 0]]).bool()
+    found = hill_climb(Misleading(), prior=EdgePrior.priced(1.0), start=start, moves=(change_edge,))
+    assert bool(found.adjacency[0, 1])

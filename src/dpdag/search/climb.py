@@ -182,6 +182,11 @@ class Climb:
             self._restore(touched, value)
             raise
         if not better:
+            if (
+                not insert and len(remove) == 1
+            ):  # its estimate was wrong, and would be tried for ever
+                child = remove[0][1]
+                self.change[remove[0]] = float(self.value[child] - value[child])
             self._restore(touched, value)
             if len(insert) == 1:
                 self.tabu[insert[0]] = True

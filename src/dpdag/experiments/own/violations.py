@@ -147,6 +147,13 @@ def normalised(X: Array, rng: np.random.Generator) -> Array:
     return np.where(np.arange(X.shape[1]) == reference, parts, parts / parts[:, [reference]])
 
 
+def heaped(X: Array, rng: np.random.Generator) -> Array:
+    """Half of the columns are read off to the nearest mark of a coarse scale, most of the time."""
+    step = X.std(0) * rng.uniform(0.3, 0.8, X.shape[1])
+    careless = rng.random(X.shape) < 0.8 * (rng.random(X.shape[1]) < 0.5)
+    return np.where(careless, np.round(X / step) * step, X)
+
+
 def saturated(X: Array, rng: np.random.Generator) -> Array:
     """Every sensor ends at a lowest and a highest value."""
     return np.clip(X, *np.quantile(X, [0.1, 0.85], axis=0))
@@ -293,6 +300,18 @@ def _types(X: Array, names: list[str]) -> dict[str, str] | None:
     return {name: kinds.get(k, "continuous") for name, k in zip(names, count)}
 
 
+def _restless(rng: np.random.Generator) -> Drawn:
+    """Noise of all columns is large and small together, row by row."""
+    graph = datasets.erdos_renyi(NODES, EDGES, random_state=int(rng.integers(2**31)))
+    size = np.exp(0.7 * rng.normal(size=ROWS))
+    X = rng.normal(size=(ROWS, NODES)) * size[:, None]
+    for node in topological_order(torch.from_numpy(graph)).tolist():
+        if graph[:, node].any():
+            own = datasets.AdditiveGP().draw(_standard(X[:, graph[:, node] == 1]), rng)
+            X[:, node] = own + 0.4 * X[:, node]
+    return X, graph
+
+
 def _averages(rng: np.random.Generator) -> Drawn:
     """Every row is the average of three units, each of which obeys the model."""
     X, graph = _table(either(rng), rng, rows=3 * ROWS)
@@ -376,6 +395,8 @@ VIOLATIONS: dict[str, Callable[..., Drawn]] = {
     "drifting instruments": lambda rng, **size: _table(either(rng), rng, seen=drifted, **size),
     "relative to a column": lambda rng, **size: _table(either(rng), rng, seen=normalised, **size),
     "averages": _averages,
+    "heaped values": lambda rng, **size: _table(either(rng), rng, seen=heaped, **size),
+    "restless rows": _restless,
     "hidden causes": _hidden,
     "confounded pair": _confounded,
     "two populations": _populations,
