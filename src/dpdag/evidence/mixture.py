@@ -18,7 +18,7 @@ from .gp.interactions import interaction_scores, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
 from .misfit import dependence
-from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
+from .noise import NOISES, Levels, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 
 __all__ = ["FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
@@ -371,8 +371,13 @@ class MixtureEvidence(ScreenedEvidence):
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = residual.new_empty(len(residual), len(NOISES))
         for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
-            value[rows] = noise_factors(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
+            features = self.sums.features(index, _SIZE_FUNCTIONS)
+            value[rows] = noise_factors(residual[rows], features, self._levels(parents[rows]))
         return value
+
+    def _levels(self, parents: Tensor) -> Sequence[Levels]:  # (b, n)
+        """Of causes of few values, by which noise may have a shape of its own."""
+        return ()
 
     # What searches ask for -------------------------------------------------------------------
 
