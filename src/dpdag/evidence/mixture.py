@@ -131,7 +131,13 @@ class MixtureEvidence(ScreenedEvidence):
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
-            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device, deadline=deadline)
+            name: GPEvidence(
+                table,
+                kernel=KERNEL_OF[name],
+                device=device,
+                deadline=deadline,
+                categories=self._categories(),
+            )
             for name in functions
             if name in KERNEL_OF
         }
@@ -447,6 +453,10 @@ class MixtureEvidence(ScreenedEvidence):
         return self.acts_together(parents) & (
             values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         )
+
+    def _categories(self) -> dict[int, Tensor]:
+        """Features (N, K) of columns that are no numbers."""
+        return {}
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""

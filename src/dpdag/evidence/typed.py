@@ -12,6 +12,7 @@ from torch import Tensor
 from ..columns import Table
 from .blocks import CategoryCurves, CategoryLines
 from .discrete import DiscreteEvidence
+from .features import indicators
 from .gp import GPEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
@@ -25,9 +26,8 @@ class TypedEvidence(MixtureEvidence):
     .. math:: \log p(x_1, \dots, x_n) = \sum_{v \,\text{continuous}} \log p(x_v \mid x_S)
         + \sum_{v \,\text{discrete}} \log P(x_v \mid x_S)
 
-    As causes, discrete columns are numbers, categories sets of values. Processes of continuous
-    children are not asked for sets with a category. A probability stands in the place of Gaussian
-    noise; a network process has none.
+    As causes, discrete columns are numbers, categories sets of values, all as far apart. A
+    probability stands in the place of Gaussian noise; a network process has none.
 
     Arguments:
         table: Standardised columns.
@@ -65,6 +65,9 @@ class TypedEvidence(MixtureEvidence):
             deadline=self.deadline,
         )
 
+    def _categories(self) -> dict[int, Tensor]:
+        return {k: indicators(self.table.x[:, k]) for k in self.discrete.categories}
+
     def _cheap(self, table: Table) -> dict[str, Any]:
         if not self.discrete.categories:
             return super()._cheap(table)
@@ -78,15 +81,12 @@ class TypedEvidence(MixtureEvidence):
         terms = torch.full(shape, -math.inf, dtype=torch.float64)
         final = torch.ones(len(child), dtype=torch.bool)
         own = self.discrete.discrete[child]
-        mixed = parents[:, list(self.discrete.categories)].any(-1)  # sets with a category
         if bool(own.any()):
             terms[own, :, 0], final[own] = self._probabilities(child[own], parents[own], dear[own])
         if not bool(own.all()):
-            asked = dear & ~mixed[:, None]
             terms[~own], final[~own] = super()._given(
-                child[~own], parents[~own], goal[~own], asked[~own]
+                child[~own], parents[~own], goal[~own], dear[~own]
             )
-            final |= ~own & mixed & dear.all(-1)
         return terms, final
 
     def _probabilities(
