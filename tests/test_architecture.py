@@ -19,6 +19,7 @@ LAYERS = [
     {"scm"},
     {"exports"},
     {"learners"},
+    {"records"},
     {"experiments"},
     {"reports"},
     {"cli"},

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..experiments import RunRecord, describe
+from ..records import RunRecord, describe
 from .payload import payload
 from .sections import sections
 

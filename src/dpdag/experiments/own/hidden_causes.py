@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from ... import datasets
 from ...datasets import Dataset, Provenance
+from ...records import MISFIT
 from ..experiment import Source
 from ..measures import Fitted, Values
-from ..quality import MISFIT
 from ..views import Metric, all_in_one
 from .accuracy import DEFAULT, own_experiment
 from .violations import before_hiding, violation

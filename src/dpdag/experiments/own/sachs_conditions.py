@@ -14,7 +14,7 @@ import numpy as np
 from ... import datasets, metrics
 from ...datasets import Dataset
 from ...learners import CAM
-from ..comparison import compare
+from ...records import compare
 from ..experiment import Method, Source
 from ..measures import Fitted, Values, structure
 from ..views import DIRECTED, Metric, all_in_one

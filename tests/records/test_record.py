@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpdag import CAM, VIDPDAG, datasets
-from dpdag.experiments import Origin, RunRecord, describe, diagnose
+from dpdag.records import Origin, RunRecord, describe, diagnose
 
 
 @pytest.fixture(scope="module")
