@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
@@ -38,9 +38,6 @@ from .networks import Networks, take_replicas
 __all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
 
 Fit = Callable[[Tensor, Tensor], Any]  # of rows and a graph
-
-_POSITIVE = Range(0, closed="neither")
-
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
@@ -142,19 +139,7 @@ class ConstrainedLearner(DAGLearner):
     verbose: bool = True
 
     betas: ClassVar[tuple[float, float]] = ADAM
-    ranges: ClassVar[dict[str, Range]] = {
-        "learning_rate": _POSITIVE,
-        "threshold": Range(0),
-        "tolerance": _POSITIVE,
-        "penalty": _POSITIVE,
-        "max_epochs": Range(1, integer=True),
-        "batch_size": Range(1, integer=True, optional=True),
-        "patience": Range(1, integer=True),
-        "improvement": Range(0),
-        "slowing": Range(0, 1, closed="right"),
-        "validation_fraction": Range(0, 1, closed="neither"),
-        "n_restarts": Range(1, integer=True),
-    }
+    ranges: ClassVar[Mapping[str, Range]] = {"batch_size": Range(1, integer=True, optional=True)}
     guarantees_required: ClassVar[bool] = False  # whether required edges are there by construction
 
     def _standardise(self, values: Array, was_set: NDArray[np.bool_]) -> Tensor:  # (rows, n)
@@ -201,7 +186,7 @@ class ConstrainedLearner(DAGLearner):
 
     def _check(self, constraints: Constraints) -> None:
         """Refuse parameters that cannot be."""
-        check_ranges(self.get_params(deep=False), self.ranges)
+        check_ranges(self)
         CONSTRAINTS[self.constraint]
         if not self.guarantees_required and bool(constraints.required.any()):
             raise ValueError(

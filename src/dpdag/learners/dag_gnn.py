@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -59,11 +60,9 @@ class DAGGNN(ConstrainedLearner, DensityLearner):
     patience: int = 10
     constraint: str = "polynomial"
 
-    ranges: ClassVar[dict[str, Range]] = {
+    ranges: ClassVar[Mapping[str, Range]] = {
         **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
         "n_layers": Range(1, integer=True),
-        "l1": Range(0),
     }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:

@@ -15,7 +15,6 @@ from ..mechanisms import MLP
 from ..mechanisms.mlp import masked_mlp
 from ..objectives.score import Score
 from ..registry import Registry
-from .checks import Range
 from .constrained import ConstrainedLearner
 from .density import DensityLearner
 from .networks import stacked
@@ -95,12 +94,6 @@ class DAGNF(ConstrainedLearner, DensityLearner):
 
     guarantees_required: ClassVar[bool] = True
     takes_interventions: ClassVar[bool] = True
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "n_layers": Range(2, integer=True),
-        "l1": Range(0),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         outputs = NORMALISERS[self.normaliser].n_parameters

@@ -22,7 +22,6 @@ from ..scm import fit_mixed_by_rows
 from ..training import Stages
 from .base import Job, Solution
 from .checks import (
-    Range,
     check_choice,
     check_mechanism,
     check_ranges,
@@ -47,12 +46,6 @@ from .posterior_solver import (
 from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
-
-_RANGES = {
-    "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "resamples": Range(0, integer=True),
-    "time_budget": Range(0, closed="neither", optional=True),
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -179,7 +172,7 @@ class DAGPosterior(PosteriorLearner):
         del self._deadline, self._stages
 
     def _check(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         check_choice("missing", self.missing, ("error", "impute"))
         for name in self._functions():
             check_mechanism(name, ("auto", *FUNCTIONS))

@@ -13,7 +13,6 @@ from ..mechanisms import MLP
 from ..objectives import Gaussian
 from ..objectives.score import Score
 from ..training import RMSPROP
-from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked
 
@@ -59,11 +58,6 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
 
     takes_interventions: ClassVar[bool] = True
     betas: ClassVar[tuple[float, float]] = RMSPROP
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "n_layers": Range(2, integer=True),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         return _Score(stacked(self, n, seeds), constraints.allowed, n_replicas=len(seeds))

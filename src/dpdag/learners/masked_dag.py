@@ -14,7 +14,6 @@ from ..mechanisms import MLP
 from ..objectives import SquaredError, streams
 from ..objectives.score import Score
 from ..ops.noise import to_logistic
-from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked
 
@@ -62,13 +61,6 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
 
     guarantees_required: ClassVar[bool] = True
     takes_interventions: ClassVar[bool] = True
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "n_layers": Range(2, integer=True),
-        "temperature": Range(0, closed="neither"),
-        "l1": Range(0),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         networks = stacked(self, n, seeds)

@@ -13,7 +13,6 @@ from ..mechanisms import MLP, Linear
 from ..objectives import SquaredError
 from ..objectives.score import Score
 from ..scm import fit_linear
-from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import weight_generators
 
@@ -58,12 +57,6 @@ class NOTEARS(NetworkFunctions, ConstrainedLearner):
     l2: float = 0.003
 
     takes_interventions: ClassVar[bool] = True
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "l1": Range(0, optional=True),
-        "l2": Range(0),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         l1 = (0.1 if self.mechanism == "linear" else 0.005) if self.l1 is None else self.l1
