@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
@@ -36,8 +37,6 @@ from .checks import Range, check_ranges, resolve_device, warn_caller
 from .networks import Networks, take_replicas
 
 __all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
-
-Fit = Callable[[Tensor, Tensor], Any]  # of rows and a graph
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
@@ -156,8 +155,8 @@ class ConstrainedLearner(DAGLearner):
         """The score of n nodes before training, one replica per seed."""
 
     @abstractmethod
-    def _functions(self, score: Any) -> Fit:
-        """From a trained score of one replica, what makes a model of rows on a graph."""
+    def _functions(self, score: Any, x: Tensor, adjacency: Tensor) -> Any:  # (rows, n), (n, n)
+        """From a trained score of one replica, a model of rows on a graph."""
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         return self._learn_together([Job(self, x, constraints, was_set)])[0]
@@ -259,8 +258,8 @@ class ConstrainedLearner(DAGLearner):
                 NotConvergedWarning,
             )
         score = take_replicas(found.score, slice(best, best + 1))
-        rows = found.outcome.rows()
-        return Solution(weights, adjacency, self._functions(score), history=rows)
+        fit = partial(self._functions, score)
+        return Solution(weights, adjacency, fit, history=found.outcome.rows())
 
     def _reason(self, found: Minimum, replica: int) -> str:
         """Why a replica is not where it should be."""
@@ -284,10 +283,7 @@ def _repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  
 class NetworkFunctions(ModelLearner):
     """Trained networks of a score, ``score.mechanism``, trained on with the graph found."""
 
-    def _functions(self: Any, score: Any) -> Fit:
-        def fit(x: Tensor, adjacency: Tensor) -> Mechanisms:
-            size = self.batch_size or len(x)
-            networks = Networks.of(self, max_epochs=200, patience=10, batch_size=size)
-            return networks.train(x, adjacency, start=score.mechanism).freeze(adjacency)
-
-        return fit
+    def _functions(self: Any, score: Any, x: Tensor, adjacency: Tensor) -> Mechanisms:
+        size = self.batch_size or len(x)
+        networks = Networks.of(self, max_epochs=200, patience=10, batch_size=size)
+        return networks.train(x, adjacency, start=score.mechanism).freeze(adjacency)

@@ -100,15 +100,10 @@ class DAGNF(ConstrainedLearner, DensityLearner):
         conditioners = stacked(self, n, seeds, n_outputs=outputs)
         return _Score(conditioners, constraints, len(seeds), normaliser=self.normaliser, l1=self.l1)
 
-    def _functions(self, score: Any) -> Any:
-        def fit(x: Tensor, adjacency: Tensor) -> Flow:
-            weights, biases = (
-                tuple(part.detach() for part in parts)
-                for parts in (score.conditioners.weights, score.conditioners.biases)
-            )
-            return Flow(weights, biases, score.adjacency().detach()[0] * adjacency, self.normaliser)
-
-        return fit
+    def _functions(self, score: Any, x: Tensor, adjacency: Tensor) -> Flow:
+        found = score.conditioners.freeze(adjacency)
+        gates = score.adjacency().detach()[0] * adjacency
+        return Flow(found.weights, found.biases, gates, self.normaliser)
 
 
 def _log_density(
@@ -125,9 +120,6 @@ def _log_density(
 class _Score(Score):
     """The negative log density; the adjacency is made of gates."""
 
-    never: Tensor
-    always: Tensor
-
     def __init__(
         self,
         conditioners: MLP,
@@ -137,16 +129,13 @@ class _Score(Score):
         normaliser: str,
         l1: float,
     ) -> None:
-        super().__init__()
+        super().__init__(constraints)
         self.conditioners, self.normaliser, self.l1 = conditioners, normaliser, l1
-        n = len(constraints.allowed)
+        n = len(self.allowed)
         self.gates = nn.Parameter(torch.full((n_replicas, n, n), min(1.0, (5.0 / n) ** 0.5)))
-        self.register_buffer("never", ~constraints.allowed)
-        self.register_buffer("always", constraints.required)
 
     def adjacency(self) -> Tensor:  # (r, n, n)
-        gates = torch.tanh(self.gates.square())
-        return gates.masked_fill(self.never, 0.0).masked_fill(self.always, 1.0)
+        return self.within(torch.tanh(self.gates.square()))
 
     def fade(self) -> None:
         self.gates.data.clamp_(-2.0, 2.0)  # beyond, gates are shut or open for good

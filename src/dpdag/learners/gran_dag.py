@@ -60,7 +60,7 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
     betas: ClassVar[tuple[float, float]] = RMSPROP
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        return _Score(stacked(self, n, seeds), constraints.allowed, n_replicas=len(seeds))
+        return _Score(stacked(self, n, seeds), constraints, n_replicas=len(seeds))
 
 
 class _Score(Score):
@@ -68,14 +68,13 @@ class _Score(Score):
 
     uncut: Tensor
 
-    def __init__(self, networks: MLP, allowed: Tensor, *, n_replicas: int) -> None:
-        super().__init__()
+    def __init__(self, networks: MLP, constraints: Constraints, *, n_replicas: int) -> None:
+        super().__init__(constraints)
         self.mechanism = networks
-        self.likelihood = Gaussian(len(allowed), n_replicas)
+        self.likelihood = Gaussian(len(self.allowed), n_replicas)
         hidden = networks.weights[0].shape[-2]
         self.paths = hidden ** (len(networks.weights) - 1)
-        uncut = allowed.to(torch.float32).repeat(n_replicas, 1, 1)
-        self.register_buffer("uncut", uncut)
+        self.register_buffer("uncut", self.allowed.repeat(n_replicas, 1, 1))
 
     def adjacency(self) -> Tensor:  # (r, n, n)
         *first, last = (weight.abs().flatten(0, 1) for weight in self.mechanism.weights)

@@ -92,14 +92,8 @@ class Networks:
 
 def stacked(learner: Any, n_nodes: int, seeds: list[int], **more: Any) -> MLP:
     """Untrained networks of a learner's width and depth, one set per seed."""
-    return MLP(
-        n_nodes,
-        len(seeds),
-        hidden_units=learner.hidden_units,
-        n_layers=learner.n_layers,
-        generators=weight_generators(seeds),
-        **more,
-    )
+    shape = {name: getattr(learner, name, None) for name in ("hidden_units", "n_layers")}
+    return MLP(n_nodes, len(seeds), generators=weight_generators(seeds), **{**shape, **more})
 
 
 def weight_generators(seeds: list[int]) -> list[torch.Generator]:

@@ -35,6 +35,9 @@ ACTIVATIONS.register("leaky-relu")(
     )
 )
 ACTIVATIONS.register("sigmoid")(Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward))
+ACTIVATIONS.register("relu")(
+    Activation(torch.relu_, lambda grad, out: torch.ops.aten.threshold_backward(grad, out, 0))
+)
 
 
 @MECHANISMS.register("mlp")
@@ -52,7 +55,7 @@ class MLP(Mechanism):
         hidden_units: Width h of the hidden layers.
         n_layers: Number of linear layers, 3 in the paper.
         n_outputs: Numbers that every network gives, see :meth:`outputs`.
-        activation: "leaky-relu" or "sigmoid".
+        activation: "leaky-relu", "relu" or "sigmoid".
         generators: A random generator per replica for the initial weights, U(−1, 1)/√fan-in of
             one network.
 
