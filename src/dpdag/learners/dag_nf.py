@@ -32,9 +32,6 @@ class Normaliser(NamedTuple):
     transform: Callable[[Tensor], Any]  # of (*, parameters)
 
 
-NORMALISERS: Registry[Normaliser] = Registry("normaliser")
-
-
 def _affine(parameters: Tensor) -> Any:
     from zuko.transforms import MonotonicAffineTransform
 
@@ -42,16 +39,16 @@ def _affine(parameters: Tensor) -> Any:
 
 
 def _spline(parameters: Tensor) -> Any:
-    from zuko.transforms import ComposedTransform, MonotonicAffineTransform, MonotonicRQSTransform
+    from zuko.transforms import ComposedTransform, MonotonicRQSTransform
 
     affine, *knots = parameters.split([2, BINS, BINS, BINS - 1], dim=-1)
-    return ComposedTransform(
-        MonotonicAffineTransform(affine[..., 0], affine[..., 1]), MonotonicRQSTransform(*knots)
-    )
+    return ComposedTransform(_affine(affine), MonotonicRQSTransform(*knots))
 
 
-NORMALISERS.register("affine")(Normaliser(2, _affine))
-NORMALISERS.register("monotonic")(Normaliser(2 + 3 * BINS - 1, _spline))
+NORMALISERS = Registry(
+    "normaliser",
+    {"affine": Normaliser(2, _affine), "monotonic": Normaliser(2 + 3 * BINS - 1, _spline)},
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

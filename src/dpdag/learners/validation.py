@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from ..columns import ColumnType, column_types, level_text
-from ..ops.columns import MISSING_WAY_OUT, numbers_rows, stray_words
+from ..ops.columns import MISSING_WAY_OUT, is_number, numbers_rows, stray_words
 from ..ops.labels import Label, are_positions, label_array
 from .checks import warn_caller
 
@@ -121,7 +121,7 @@ def _text_columns(X: Any) -> list[Any]:
     if getattr(X, "ndim", 2) != 2 or hasattr(X, "tocsr"):
         return []
     frame = pd.DataFrame(X)
-    return [name for name in frame if not frame[name].map(_is_number).all()]
+    return [name for name in frame if not frame[name].map(_number_or_missing).all()]
 
 
 def _gaps(X: Any, *, besides: Sequence[Any]) -> list[Any]:
@@ -129,12 +129,8 @@ def _gaps(X: Any, *, besides: Sequence[Any]) -> list[Any]:
     return [name for name in frame if frame[name].isna().any()]
 
 
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is None or value is pd.NA
-    return True
+def _number_or_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or is_number(value)
 
 
 def warn_of_row_numbers(X: Any) -> None:

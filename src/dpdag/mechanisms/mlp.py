@@ -26,17 +26,19 @@ class Activation(NamedTuple):
     backward: Callable[[Tensor, Tensor], Tensor]  # of the gradient and the output
 
 
-ACTIVATIONS: Registry[Activation] = Registry("activation")
-ACTIVATIONS.register("leaky-relu")(
-    Activation(
-        lambda x: leaky_relu_(x, _SLOPE),
-        # The sign of a leaky ReLU's output is that of its input.
-        lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
-    )
-)
-ACTIVATIONS.register("sigmoid")(Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward))
-ACTIVATIONS.register("relu")(
-    Activation(torch.relu_, lambda grad, out: torch.ops.aten.threshold_backward(grad, out, 0))
+ACTIVATIONS = Registry(
+    "activation",
+    {
+        "leaky-relu": Activation(
+            lambda x: leaky_relu_(x, _SLOPE),
+            # The sign of a leaky ReLU's output is that of its input.
+            lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
+        ),
+        "relu": Activation(
+            torch.relu_, lambda grad, out: torch.ops.aten.threshold_backward(grad, out, 0)
+        ),
+        "sigmoid": Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward),
+    },
 )
 
 
