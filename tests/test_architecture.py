@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "dpdag"
 
 LAYERS = [
-    {"deadline", "files", "registry", "seeding"},
+    {"deadline", "files", "optional", "registry", "seeding"},
     {"ops"},
     {"distributions", "mechanisms", "columns", "datasets", "metrics"},
     {"evidence"},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..ops.columns import is_number
+from ..optional import optional
 from .preparation import floats, text_columns
 from .record import default_names
 
@@ -130,12 +130,7 @@ def _check_header(names: list[str], file: Path) -> None:
 def _parquet(file: Path) -> pd.DataFrame:
     import pandas as pd
 
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f"{file} needs the package pyarrow: pip install 'dpdag[parquet]'."
-        ) from error
+    parquet = optional("pyarrow.parquet", needed_by=str(file), install="dpdag[parquet]")
     try:
         names = parquet.read_schema(file).names
     except (ValueError, OSError) as error:  # Arrow's errors are of these kinds
