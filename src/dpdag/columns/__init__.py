@@ -2,11 +2,13 @@
 
 from .inference import column_types, infer_type, is_label
 from .monotone import MonotoneColumns
+from .relations import EXACT, exact_relations
 from .table import Table, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
 from .types import TYPES, ColumnType, TypedColumns, level_text
 
 __all__ = [
+    "EXACT",
     "TRANSFORMS",
     "TYPES",
     "ColumnType",
@@ -15,6 +17,7 @@ __all__ = [
     "Transformed",
     "TypedColumns",
     "column_types",
+    "exact_relations",
     "infer_type",
     "is_label",
     "level_text",

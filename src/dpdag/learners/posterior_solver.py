@@ -13,6 +13,7 @@ from ..columns import (
     ColumnType,
     MonotoneColumns,
     TypedColumns,
+    exact_relations,
     order_by_values,
     table_of,
     transform,
@@ -233,7 +234,7 @@ def _solve(
     evidence = plan.evidence(x, was_set)
     graph, evidence = _search(evidence, prior, constraints)
     stages.show("weighing its neighbours", 0.6, 0.8)
-    rows = Rows.of(x, was_set, plan.types)
+    rows = Rows.of(x, plain, was_set, plan.types)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
@@ -273,21 +274,30 @@ class Rows(NamedTuple):
     Attributes:
         share: (n, n) that count.
         likeness: (n, n) of the columns.
+        tied: (n, n) share of linked pairs among columns of one exact relation.
         settled: (n, n) bool, whether some row had one column set and the other not.
         discrete: (n,) bool, columns of few values.
     """
 
     share: Tensor
     likeness: Tensor
+    tied: Tensor
     settled: Tensor
     discrete: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, was_set: Tensor, types: TypedColumns | None) -> Rows:  # (rows, n) twice
+    def of(
+        cls,
+        x: Tensor,  # (rows, n)
+        plain: Tensor,  # (rows, n)
+        was_set: Tensor,  # (rows, n) bool
+        types: TypedColumns | None,
+    ) -> Rows:
         settled = torch.from_numpy(told_apart(was_set.numpy()))
         none = torch.zeros(x.shape[1], dtype=torch.bool)
         discrete = none if types is None else types.discrete
-        return cls(counted_share(x, was_set), likeness(x), settled, discrete)
+        tied = exact_relations(plain).linked
+        return cls(counted_share(x, was_set), likeness(x), tied, settled, discrete)
 
 
 def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
