@@ -24,7 +24,7 @@ from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
 from ..evidence.misfit import independent_share, likeness
-from ..evidence.mixture import FUNCTIONS, MixtureEvidence
+from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
 from ..ops.graphs import acyclic_part
@@ -83,7 +83,7 @@ class Plan:
         deadline: Of the whole fit.
     """
 
-    functions: Sequence[str] = FUNCTIONS
+    functions: Sequence[str] = AUTO
     any_noise: bool = True
     edge_prior: float | None = None
     resamples: int = 0
@@ -348,7 +348,7 @@ def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density:
 
 def expected_seconds(columns: int, rows: int, plan: Plan) -> float:
     """What a fit with processes takes, roughly; others are quick."""
-    if not set(plan.functions) - set(_CHEAP):
+    if not set(plan.functions) & set(KERNEL_OF):
         return 0.0
     return search_seconds(columns, min(rows, plan.rows), plan.device)
 
