@@ -15,6 +15,7 @@ from .discrete import DiscreteEvidence
 from .gp import GPEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES
+from .switches import SwitchEvidence
 
 __all__ = ["TypedEvidence"]
 
@@ -62,6 +63,15 @@ class TypedEvidence(MixtureEvidence):
             any_noise=self.any_noise,
             asked=self.asked[order],
             device=self.device,
+            deadline=self.deadline,
+        )
+
+    def _switches(self) -> SwitchEvidence:
+        return SwitchEvidence(
+            self.table,
+            self._roots.logsumexp(-1),
+            continuous=~self.discrete.discrete,
+            categories=self.discrete.categories,
             deadline=self.deadline,
         )
 

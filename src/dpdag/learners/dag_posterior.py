@@ -14,7 +14,7 @@ from ..columns import ColumnType, column_types
 from ..deadline import Deadline
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
-from ..evidence.mixture import FUNCTIONS
+from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
 from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
@@ -57,11 +57,12 @@ class DAGPosterior(PosteriorLearner):
 
     over functions f (lines, sums of curves, Gaussian processes over all causes jointly, infinitely
     wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
-    the causes). Columns without causes have densities of any shape too. Every column may first be
-    transformed, by the same evidence with the Jacobian counted. The best graph is found by a
-    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
-    direction is stated more surely than experience with data off the model allows
-    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of least expected distance (SHD).
+    the causes); causes may also switch a column between two modes. Columns without causes have
+    densities of any shape too. Every column may first be transformed, by the same evidence with the
+    Jacobian counted. The best graph is found by a search, the posterior is a DP-DAG around it; over
+    all graphs for up to 5 columns. No link and no direction is stated more surely than experience
+    with data off the model allows (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of
+    least expected distance (SHD).
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -174,12 +175,13 @@ class DAGPosterior(PosteriorLearner):
     def _check(self) -> None:
         check_ranges(self)
         check_choice("missing", self.missing, ("error", "impute"))
-        for name in self._functions():
+        given = [self.mechanism] if isinstance(self.mechanism, str) else self.mechanism
+        for name in given:
             check_mechanism(name, ("auto", *FUNCTIONS))
 
     def _functions(self) -> tuple[str, ...]:
         if isinstance(self.mechanism, str):
-            return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
+            return AUTO if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
     def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
@@ -206,7 +208,7 @@ class DAGPosterior(PosteriorLearner):
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
-        if self.mechanism == "auto" and tuple(plan.functions) == FUNCTIONS and x.shape[1] > 1:
+        if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
             self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
         x = x if self.columns_ is None else self.columns_(x)
