@@ -16,6 +16,7 @@ from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
+from ..ops.rows import drawn_rows
 from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
@@ -47,6 +48,9 @@ from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
+# Rows from which functions and their noise are known to a percent; more would only take longer.
+ENOUGH_ROWS = 20_000
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DAGPosterior(PosteriorLearner):
@@ -75,7 +79,8 @@ class DAGPosterior(PosteriorLearner):
             memory allow, but no less than 1000 for want of time; what else there is no time for is
             left out, with a warning, and named in ``left_out_``. None reads as many rows as 120
             seconds allow, and takes its time; but of so many columns that processes would take
-            more than ten minutes, "auto" leaves out these and transformations.
+            more than ten minutes, "auto" leaves out these and transformations. Of more than
+            20 000 rows so many are drawn.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
@@ -101,6 +106,7 @@ class DAGPosterior(PosteriorLearner):
             ``by_curves`` as the ``random_graphs`` of the same size do), and the share of its links
             and arrows ``found_again`` on halves of the rows, with ``resamples``.
         left_out_: What there was no time for.
+        rows_used_: How many rows were learned from.
         types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -206,6 +212,10 @@ class DAGPosterior(PosteriorLearner):
         values = self._validate(X, reset=True)
         mask, constraints = self._experiments(values, interventions)
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
+        if len(x) > ENOUGH_ROWS:
+            rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
+            x, was_set = x[rows], was_set[rows]
+        self.rows_used_ = len(x)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:

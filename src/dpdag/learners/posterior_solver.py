@@ -28,7 +28,7 @@ from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
 from ..ops.graphs import acyclic_part
-from ..ops.rows import evenly_ordered, varied_rows
+from ..ops.rows import drawn_rows, varied_rows
 from ..posterior import (
     Doubt,
     LocalPosterior,
@@ -115,11 +115,11 @@ class Plan:
 
         Equally many of every experiment, and of each column those in which it was not set.
         """
-        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-        if was_set is None or not bool(was_set.any()):
-            return self._evidence(x[varied_rows(x, order[: self.rows])], None, asked)
-        rows = varied_rows(x, evenly_ordered(order, was_set)[: self.rows])
+        was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
+        rows = drawn_rows(x, was_set, self.rows)
         x, was_set = x[rows], was_set[rows]
+        if not bool(was_set.any()):
+            return self._evidence(x, None, asked)
         return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
 
     def _evidence(
