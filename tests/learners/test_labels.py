@@ -9,9 +9,9 @@ import pytest
 
 import dpdag
 from dpdag import CAM, VIDPDAG, DAGPosterior, GroundTruthDAG, Knowledge, metrics
-from dpdag.experiments import describe
 from dpdag.learners.validation import fitted_columns
 from dpdag.ops.labels import label_index, label_texts
+from dpdag.records import describe
 
 LABELS = {
     "numbers": [3, 1, 2],

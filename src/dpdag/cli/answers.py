@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..columns import level_text
-from ..experiments import listed
 from ..learners import DAGLearner, ModelLearner, load
 from ..ops.labels import label_index, label_texts
+from ..records import listed
 from .matching import filled, matching, whole_numbers
 from .output import new_file
 from .streams import say

@@ -9,7 +9,7 @@ import pandas as pd
 
 from .. import datasets
 from ..columns import ColumnType, level_text
-from ..experiments import listed
+from ..records import listed
 from ..registry import suggest
 from ..scm import Observed
 from .table import Table, code_hint, text_examples

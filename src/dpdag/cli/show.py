@@ -58,7 +58,7 @@ def report(
 
       dpdag report results/structure
     """
-    from ..experiments import RunRecord
+    from ..records import RunRecord
     from ..reports import write_report, write_study
 
     if not run.is_dir():

@@ -11,7 +11,8 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from .. import __version__
-from ..experiments import (
+from ..learners import DAGLearner
+from ..records import (
     Comparison,
     Origin,
     RunRecord,
@@ -21,7 +22,6 @@ from ..experiments import (
     explains,
     may_be_effects,
 )
-from ..learners import DAGLearner
 from .table import Table
 
 __all__ = ["discrete", "facts", "origin", "show"]

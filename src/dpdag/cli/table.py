@@ -14,8 +14,8 @@ import pandas as pd
 
 from .. import datasets
 from ..columns import column_types
-from ..experiments import Origin, listed
 from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
+from ..records import Origin, listed
 from ..registry import suggest
 from ..seeding import numpy_generator
 from .under import Under, targets_in, with_rows

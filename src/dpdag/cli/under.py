@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..experiments import listed
 from ..learners import LEARNERS, DAGLearner
+from ..records import listed
 from ..registry import suggest
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..ops.columns import stray_words
+from ..ops.columns import is_number, stray_words
 from ..registry import suggest
 from .types import TYPES, ColumnType, as_numbers, level_text
 
@@ -95,7 +95,7 @@ def is_label(column: pd.Series[Any]) -> bool:
     if kinds.is_numeric_dtype(column.dtype):
         return False
     seen = column.dropna()
-    numbers = seen.map(_is_number)
+    numbers = seen.map(is_number)
     return not bool(numbers.all()) or bool(seen.map(lambda one: isinstance(one, bool)).any())
 
 
@@ -156,14 +156,6 @@ def _given(column: pd.Series[Any], name: Any, kind: str) -> ColumnType:
     if kind == "binary" and len(levels) != 2:
         raise ValueError(f"Column {name!r} cannot be binary: it has {len(levels)} values, not 2.")
     return ColumnType(kind, levels, own.form)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _whole(values: NDArray[np.float64]) -> bool:

@@ -135,14 +135,6 @@ class Dataset:
         return pd.DataFrame(self.X.copy(), columns=self.names)
 
     @property
-    def mask_frame(self) -> pd.DataFrame:
-        """One true/false column per node: where an intervention set its value."""
-        import pandas as pd
-
-        mask = np.zeros(self.X.shape, dtype=bool) if self.mask is None else self.mask.copy()
-        return pd.DataFrame(mask, columns=self.names)
-
-    @property
     def truth(self) -> pd.DataFrame:
         """The true adjacency matrix with names: row → column."""
         import pandas as pd

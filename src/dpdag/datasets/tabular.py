@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ops.columns import is_number
+from ..optional import optional
 from .preparation import floats, text_columns
 from .record import default_names
 
@@ -119,30 +120,17 @@ def _header(
 
 def _check_header(names: list[str], file: Path) -> None:
     counted = [[str(k + first) for k in range(len(names))] for first in (0, 1)]
-    if names not in counted and all(_is_number(name) for name in names):
+    if names not in counted and all(is_number(name) for name in names):
         raise ValueError(
             f"{file} seems to have no header: its first line is {', '.join(names[:5])}. "
             "Add a line with the names of the columns."
         )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _parquet(file: Path) -> pd.DataFrame:
     import pandas as pd
 
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f"{file} needs the package pyarrow: pip install 'dpdag[parquet]'."
-        ) from error
+    parquet = optional("pyarrow.parquet", needed_by=str(file), install="dpdag[parquet]")
     try:
         names = parquet.read_schema(file).names
     except (ValueError, OSError) as error:  # Arrow's errors are of these kinds
@@ -169,7 +157,7 @@ def _npy(file: Path) -> pd.DataFrame:
 
 def _without_codes(frame: pd.DataFrame, na: Sequence[str]) -> pd.DataFrame:
     """NaN for every text, and every number, that stands for a missing value."""
-    numbers = [float(code) for code in na if _is_number(code)]
+    numbers = [float(code) for code in na if is_number(code)]
     return frame.mask(frame.isin([*na, *numbers])) if na else frame
 
 

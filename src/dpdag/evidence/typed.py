@@ -16,6 +16,7 @@ from .features import indicators
 from .gp import GPEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
+from .switches import SwitchEvidence
 
 __all__ = ["TypedEvidence"]
 
@@ -67,6 +68,15 @@ class TypedEvidence(MixtureEvidence):
 
     def _categories(self) -> dict[int, Tensor]:
         return {k: indicators(self.table.x[:, k]) for k in self.discrete.categories}
+
+    def _switches(self) -> SwitchEvidence:
+        return SwitchEvidence(
+            self.table,
+            self._roots.logsumexp(-1),
+            continuous=~self.discrete.discrete,
+            categories=self.discrete.categories,
+            deadline=self.deadline,
+        )
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         if not self.discrete.categories:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from ..files import write_whole
 from .measures import Values
 
 __all__ = ["Outcome", "Store"]
@@ -132,8 +133,6 @@ class Store:
             fcntl.flock(folder, fcntl.LOCK_EX)
             layouts = self.read_layouts()
             yield layouts
-            partial = self.layouts.with_name(f"{self.layouts.name}.partial")
-            partial.write_text(json.dumps(layouts, ensure_ascii=False, indent=1), encoding="utf-8")
-            os.replace(partial, self.layouts)
+            write_whole(self.layouts, json.dumps(layouts, ensure_ascii=False, indent=1))
         finally:
             os.close(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Figure", "Metric", "Table"]
+__all__ = ["AUCS", "DIRECTED", "SECONDS", "SHD", "Figure", "Metric", "Table", "all_in_one"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,18 @@ class Table:
     columns: str = "metrics"
     paper: tuple[str, ...] = ()
     unranked: tuple[str, ...] = ()
+
+
+# What most tables show.
+AUCS = tuple(Metric(f"{kind}-AUC-{area}", 100) for kind in ("Un", "Dir") for area in ("PR", "ROC"))
+DIRECTED = AUCS[2]
+SHD = Metric("SHD", better="lower")
+SECONDS = Metric("seconds", better="")
+
+
+def all_in_one(*metrics: Metric) -> tuple[Table]:
+    """A single table with a row for each data set and method."""
+    return (Table(metrics, columns="all"),)
 
 
 @dataclass(frozen=True)

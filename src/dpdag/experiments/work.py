@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from ..datasets import Dataset
 from ..learners.many import fit_alone, fit_together
+from ..records import versions
 from .cell import Cell
-from .describe import versions
 from .measures import Array, Fitted, plain
 from .store import Outcome
 

@@ -2,8 +2,15 @@
 
 from .dowhy import Units, to_dowhy
 from .graph import LearnedGraph
-from .matrices import causallearn_matrix, lingam_matrix
-from .network import edge_table, to_networkx, to_pgmpy, write_gml, write_graphml
+from .network import (
+    causallearn_matrix,
+    edge_table,
+    lingam_matrix,
+    to_networkx,
+    to_pgmpy,
+    write_gml,
+    write_graphml,
+)
 from .text import to_dagitty, to_dot
 
 __all__ = [

@@ -14,9 +14,10 @@ from torch import Tensor
 
 from ..columns import MonotoneColumns
 from ..ops.labels import label_index
+from ..optional import optional
 from ..scm import StructuralModel
 from .graph import LearnedGraph
-from .network import imported, to_networkx
+from .network import to_networkx
 
 __all__ = ["ColumnUnits", "LearnedFunction", "ScaledNoiseModel", "Units", "to_dowhy"]
 
@@ -173,10 +174,11 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
         model: The mechanisms.
         units: What the model's values mean.
     """
-    gcm = imported("dowhy.gcm", "dowhy")
-    fitting = imported("dowhy.gcm.fitting_sampling", "dowhy")
-    ordered = imported("dowhy.graph", "dowhy").get_ordered_predecessors
-    invertible = imported("dowhy.gcm.causal_mechanisms", "dowhy").InvertibleFunctionalCausalModel
+    gcm, fitting, mechanisms, graphs = (
+        optional(f"dowhy.{part}", needed_by="This export", install="dowhy")
+        for part in ("gcm", "gcm.fitting_sampling", "gcm.causal_mechanisms", "graph")
+    )
+    invertible = mechanisms.InvertibleFunctionalCausalModel
     invertible.register(ScaledNoiseModel)  # by its methods: dowhy may be missing, its bases too
     causal = gcm.InvertibleStructuralCausalModel(to_networkx(graph))
     x = training_rows(model)
@@ -184,7 +186,9 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
     rows = pd.DataFrame(units.to_original(x), columns=label_index(graph.names))
     position = {name: k for k, name in enumerate(graph.names)}
     for name, k in position.items():
-        parents = [position[parent] for parent in ordered(causal.graph, name)]
+        parents = [
+            position[parent] for parent in graphs.get_ordered_predecessors(causal.graph, name)
+        ]
         noise = mechanism = gcm.EmpiricalDistribution()
         if parents and varies[k]:
             mechanism = ScaledNoiseModel(model, units, k, parents, noise)

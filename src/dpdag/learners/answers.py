@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, Literal, overload
 
@@ -17,6 +16,7 @@ from ..ops.labels import label_index
 from ..scm import StructuralModel, fit_by_rows, fit_discrete
 from ..seeding import torch_generator
 from .base import Array, DAGLearner, Job, Solution
+from .checks import warn_caller
 from .interventions import interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
 
@@ -203,7 +203,7 @@ class ModelLearner(DAGLearner):
         names = self._names(self.n_features_in_)
         values = interventions(do, names, self.types_ or ())
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
-            warnings.warn(leap, UserWarning, stacklevel=3)
+            warn_caller(leap)
         return values
 
     def _warn_of_strays(self, values: Array) -> None:  # (m, n)
@@ -212,7 +212,7 @@ class ModelLearner(DAGLearner):
         names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
         said = self.observed_.strays(given, names) if self.observed_ else None
         if said:
-            warnings.warn(said, UserWarning, stacklevel=4)
+            warn_caller(said)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""

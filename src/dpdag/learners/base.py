@@ -26,6 +26,7 @@ from ..ops.rows import row_groups
 from ..scm import Observed
 from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
+from .checks import Range
 from .exporting import GraphExports
 from .storage import save_learner
 from .targets import set_by_design, told_apart, what_was_set
@@ -98,6 +99,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     min_rows: ClassVar[int] = 5
     takes_interventions: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, Range]] = {}  # where they are not those of the parameter's name
     knowledge: Knowledge | None = None
     pns: Any = None
     prune: bool | float = False

@@ -14,15 +14,15 @@ from ..columns import ColumnType, column_types
 from ..deadline import Deadline
 from ..distributions import Constraints, Knowledge
 from ..evidence.gp import TIME_BUDGET
-from ..evidence.mixture import FUNCTIONS
+from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
+from ..ops.rows import drawn_rows
 from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
 from .base import Job, Solution
 from .checks import (
-    Range,
     check_choice,
     check_mechanism,
     check_ranges,
@@ -48,11 +48,8 @@ from .validation import warn_of_row_numbers
 
 __all__ = ["DAGPosterior"]
 
-_RANGES = {
-    "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "resamples": Range(0, integer=True),
-    "time_budget": Range(0, closed="neither", optional=True),
-}
+# Rows from which functions and their noise are known to a percent; more would only take longer.
+ENOUGH_ROWS = 20_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -64,11 +61,12 @@ class DAGPosterior(PosteriorLearner):
 
     over functions f (lines, sums of curves, Gaussian processes over all causes jointly, infinitely
     wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
-    the causes). Columns without causes have densities of any shape too. Every column may first be
-    transformed, by the same evidence with the Jacobian counted. The best graph is found by a
-    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
-    direction is stated more surely than experience with data off the model allows
-    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of least expected distance (SHD).
+    the causes); causes may also switch a column between two modes. Columns without causes have
+    densities of any shape too. Every column may first be transformed, by the same evidence with the
+    Jacobian counted. The best graph is found by a search, the posterior is a DP-DAG around it; over
+    all graphs for up to 5 columns. No link and no direction is stated more surely than experience
+    with data off the model allows (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of
+    least expected distance (SHD).
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -81,7 +79,8 @@ class DAGPosterior(PosteriorLearner):
             memory allow, but no less than 1000 for want of time; what else there is no time for is
             left out, with a warning, and named in ``left_out_``. None reads as many rows as 120
             seconds allow, and takes its time; but of so many columns that processes would take
-            more than ten minutes, "auto" leaves out these and transformations.
+            more than ten minutes, "auto" leaves out these and transformations. Of more than
+            20 000 rows so many are drawn.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
@@ -107,6 +106,7 @@ class DAGPosterior(PosteriorLearner):
             ``by_curves`` as the ``random_graphs`` of the same size do), and the share of its links
             and arrows ``found_again`` on halves of the rows, with ``resamples``.
         left_out_: What there was no time for.
+        rows_used_: How many rows were learned from.
         types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -179,14 +179,15 @@ class DAGPosterior(PosteriorLearner):
         del self._deadline, self._stages
 
     def _check(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         check_choice("missing", self.missing, ("error", "impute"))
-        for name in self._functions():
+        given = [self.mechanism] if isinstance(self.mechanism, str) else self.mechanism
+        for name in given:
             check_mechanism(name, ("auto", *FUNCTIONS))
 
     def _functions(self) -> tuple[str, ...]:
         if isinstance(self.mechanism, str):
-            return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
+            return AUTO if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
     def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
@@ -211,9 +212,13 @@ class DAGPosterior(PosteriorLearner):
         values = self._validate(X, reset=True)
         mask, constraints = self._experiments(values, interventions)
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
+        if len(x) > ENOUGH_ROWS:
+            rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
+            x, was_set = x[rows], was_set[rows]
+        self.rows_used_ = len(x)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
-        if self.mechanism == "auto" and tuple(plan.functions) == FUNCTIONS and x.shape[1] > 1:
+        if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
             self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
         x = x if self.columns_ is None else self.columns_(x)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from ..scm import fit_linear
 from ..seeding import torch_generator
 from .answers import ModelLearner
 from .base import Solution
-from .checks import Range, check_ranges
+from .checks import check_ranges
 
 __all__ = ["Correlation", "SortRegress"]
 
@@ -112,10 +112,8 @@ class Correlation(ModelLearner):
     prune: bool | float = False
     random_state: Any = None
 
-    ranges: ClassVar[dict[str, Range]] = {"alpha": Range(0, 1, closed="neither")}
-
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
-        check_ranges(self.get_params(deep=False), self.ranges)
+        check_ranges(self)
         rows, n = x.shape
         scores = (x.T @ x / rows).abs() * constraints.allowed
         scores = scores.masked_fill(constraints.required, 1.0)

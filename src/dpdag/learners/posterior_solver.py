@@ -13,6 +13,7 @@ from ..columns import (
     ColumnType,
     MonotoneColumns,
     TypedColumns,
+    exact_relations,
     order_by_values,
     table_of,
     transform,
@@ -23,11 +24,11 @@ from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
 from ..evidence.misfit import independent_share, likeness
-from ..evidence.mixture import FUNCTIONS, MixtureEvidence
+from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.typed import TypedEvidence
 from ..ops.graphs import acyclic_part
-from ..ops.rows import evenly_ordered, varied_rows
+from ..ops.rows import drawn_rows, varied_rows
 from ..posterior import (
     Doubt,
     LocalPosterior,
@@ -82,7 +83,7 @@ class Plan:
         deadline: Of the whole fit.
     """
 
-    functions: Sequence[str] = FUNCTIONS
+    functions: Sequence[str] = AUTO
     any_noise: bool = True
     edge_prior: float | None = None
     resamples: int = 0
@@ -114,11 +115,11 @@ class Plan:
 
         Equally many of every experiment, and of each column those in which it was not set.
         """
-        order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
-        if was_set is None or not bool(was_set.any()):
-            return self._evidence(x[varied_rows(x, order[: self.rows])], None, asked)
-        rows = varied_rows(x, evenly_ordered(order, was_set)[: self.rows])
+        was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
+        rows = drawn_rows(x, was_set, self.rows)
         x, was_set = x[rows], was_set[rows]
+        if not bool(was_set.any()):
+            return self._evidence(x, None, asked)
         return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
 
     def _evidence(
@@ -233,7 +234,7 @@ def _solve(
     evidence = plan.evidence(x, was_set)
     graph, evidence = _search(evidence, prior, constraints)
     stages.show("weighing its neighbours", 0.6, 0.8)
-    rows = Rows.of(x, was_set, plan.types)
+    rows = Rows.of(x, plain, was_set, plan.types)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
@@ -273,21 +274,30 @@ class Rows(NamedTuple):
     Attributes:
         share: (n, n) that count.
         likeness: (n, n) of the columns.
+        tied: (n, n) share of linked pairs among columns of one exact relation.
         settled: (n, n) bool, whether some row had one column set and the other not.
         discrete: (n,) bool, columns of few values.
     """
 
     share: Tensor
     likeness: Tensor
+    tied: Tensor
     settled: Tensor
     discrete: Tensor
 
     @classmethod
-    def of(cls, x: Tensor, was_set: Tensor, types: TypedColumns | None) -> Rows:  # (rows, n) twice
+    def of(
+        cls,
+        x: Tensor,  # (rows, n)
+        plain: Tensor,  # (rows, n)
+        was_set: Tensor,  # (rows, n) bool
+        types: TypedColumns | None,
+    ) -> Rows:
         settled = torch.from_numpy(told_apart(was_set.numpy()))
         none = torch.zeros(x.shape[1], dtype=torch.bool)
         discrete = none if types is None else types.discrete
-        return cls(counted_share(x, was_set), likeness(x), settled, discrete)
+        tied = exact_relations(plain).linked
+        return cls(counted_share(x, was_set), likeness(x), tied, settled, discrete)
 
 
 def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
@@ -338,7 +348,7 @@ def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density:
 
 def expected_seconds(columns: int, rows: int, plan: Plan) -> float:
     """What a fit with processes takes, roughly; others are quick."""
-    if not set(plan.functions) - set(_CHEAP):
+    if not set(plan.functions) & set(KERNEL_OF):
         return 0.0
     return search_seconds(columns, min(rows, plan.rows), plan.device)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..distributions import Constraints
 from ..seeding import base_seed, derive_seed
-from .checks import resolve_device
+from .networks import settings_of
 from .variational import Design, Hyper, search_orders
 
 __all__ = ["design_of", "hypers_of", "start_orders"]
@@ -18,36 +18,13 @@ __all__ = ["design_of", "hypers_of", "start_orders"]
 def hypers_of(learner: Any) -> list[Hyper]:
     """The settings of every restart."""
     seed = base_seed(learner.random_state)
-    return [
-        Hyper(
-            learning_rate=learner.learning_rate,
-            order_learning_rate=learner.order_learning_rate,
-            edge_learning_rate=learner.edge_learning_rate,
-            kl_weight=learner.kl_weight,
-            edge_prior=learner.edge_prior,
-            edge_start=learner.edge_start,
-            seed=derive_seed(seed, "restart", k),
-        )
-        for k in range(learner.n_restarts)
-    ]
+    seeds = [derive_seed(seed, "restart", k) for k in range(learner.n_restarts)]
+    return [settings_of(learner, Hyper, seed=own) for own in seeds]
 
 
 def design_of(learner: Any) -> Design:
     """The settings that all restarts share."""
-    return Design(
-        permutation=learner.permutation,
-        temperature=learner.temperature,
-        edge_temperature=learner.edge_temperature,
-        mechanism=learner.mechanism,
-        hidden_units=learner.hidden_units,
-        n_layers=learner.n_layers,
-        likelihood=learner.likelihood,
-        max_epochs=learner.max_epochs,
-        batch_size=learner.batch_size,
-        patience=learner.patience,
-        validation_fraction=learner.validation_fraction,
-        device=resolve_device(learner.device),
-    )
+    return settings_of(learner, Design)
 
 
 def start_orders(

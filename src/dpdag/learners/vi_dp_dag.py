@@ -18,7 +18,7 @@ from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
 from ..training import ProgressBar
 from .base import Job, Solution
-from .checks import Range, check_choice, check_ranges
+from .checks import check_choice, check_ranges
 from .graph_posterior import PosteriorLearner
 from .networks import Networks, take_replicas
 from .settings import design_of, hypers_of, start_orders
@@ -26,26 +26,6 @@ from .validation import warn_of_row_numbers
 from .variational import Replicas, fit_replicas, posterior
 
 __all__ = ["VIDPDAG"]
-
-_POSITIVE = Range(0, closed="neither")
-_RANGES = {
-    "hidden_units": Range(1, integer=True),
-    "n_layers": Range(2, integer=True),
-    "n_restarts": Range(1, integer=True),
-    "kl_weight": Range(0),
-    "edge_prior": Range(0, 1, closed="neither"),
-    "edge_start": Range(0, 1, closed="neither"),
-    "learning_rate": _POSITIVE,
-    "order_learning_rate": Range(0),
-    "edge_learning_rate": Range(0),
-    "temperature": _POSITIVE,
-    "edge_temperature": _POSITIVE,
-    "max_epochs": Range(1, integer=True),
-    "batch_size": Range(1, integer=True),
-    "patience": Range(1, integer=True, optional=True),
-    "validation_fraction": Range(0, 1, closed="neither"),
-    "checkpoint_every": Range(1, integer=True),
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -189,7 +169,7 @@ class VIDPDAG(PosteriorLearner):
     # Steps of fit ----------------------------------------------------------------------------
 
     def _check(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         PERMUTATIONS[self.permutation]
         MECHANISMS[self.mechanism]
         LIKELIHOODS[self.likelihood]

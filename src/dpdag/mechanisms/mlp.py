@@ -26,15 +26,20 @@ class Activation(NamedTuple):
     backward: Callable[[Tensor, Tensor], Tensor]  # of the gradient and the output
 
 
-ACTIVATIONS: Registry[Activation] = Registry("activation")
-ACTIVATIONS.register("leaky-relu")(
-    Activation(
-        lambda x: leaky_relu_(x, _SLOPE),
-        # The sign of a leaky ReLU's output is that of its input.
-        lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
-    )
+ACTIVATIONS = Registry(
+    "activation",
+    {
+        "leaky-relu": Activation(
+            lambda x: leaky_relu_(x, _SLOPE),
+            # The sign of a leaky ReLU's output is that of its input.
+            lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
+        ),
+        "relu": Activation(
+            torch.relu_, lambda grad, out: torch.ops.aten.threshold_backward(grad, out, 0)
+        ),
+        "sigmoid": Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward),
+    },
 )
-ACTIVATIONS.register("sigmoid")(Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward))
 
 
 @MECHANISMS.register("mlp")
@@ -52,7 +57,7 @@ class MLP(Mechanism):
         hidden_units: Width h of the hidden layers.
         n_layers: Number of linear layers, 3 in the paper.
         n_outputs: Numbers that every network gives, see :meth:`outputs`.
-        activation: "leaky-relu" or "sigmoid".
+        activation: "leaky-relu", "relu" or "sigmoid".
         generators: A random generator per replica for the initial weights, U(−1, 1)/√fan-in of
             one network.
 

@@ -14,6 +14,7 @@ __all__ = [
     "MISSING_WAY_OUT",
     "SMALLEST",
     "extreme_columns",
+    "is_number",
     "numbers_rows",
     "refuse_degenerate",
     "refuse_missing",
@@ -92,17 +93,18 @@ def stray_words(frame: Any) -> list[str]:
     found: dict[str, None] = {}
     for name in frame:
         texts = frame[name].dropna().astype(str).str.strip()
-        words = [text for text in texts if not _is_number(text)]
+        words = [text for text in texts if not is_number(text.replace(",", ".", 1))]
         few = list(dict.fromkeys(words))
         if len(words) < len(texts) and len(few) <= MAX_CODES:
             found |= dict.fromkeys(few)
     return list(found)
 
 
-def _is_number(text: str) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value, or what a text says, is one."""
     try:
-        float(text.replace(",", ".", 1))
-    except ValueError:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True
 

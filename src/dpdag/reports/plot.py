@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..experiments import RunRecord
+from ..records import RunRecord
 from ..scm.plot import draw_graph
 
 if TYPE_CHECKING:

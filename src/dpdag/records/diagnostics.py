@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from ..columns import ColumnType
+from ..columns import ColumnType, exact_relations
 from ..metrics import r2_sortability
 from ..ops.labels import label_texts
 
@@ -35,6 +36,7 @@ class Diagnostics:
         constant: Columns of one value.
         duplicates: Pairs equal up to shift and scale.
         near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
+        relations: Three columns or more that an exact linear relation ties.
         heavy_tailed: Columns with an excess kurtosis above 10, those with few values aside.
         few_values: Columns that take at most 10 different values, constant ones aside.
         skewed: Columns without negative values, so that logarithms may help, and a skewness above
@@ -53,6 +55,7 @@ class Diagnostics:
     few_values: list[str]
     sortability: str | None = None
     skewed: list[str] = field(default_factory=list)
+    relations: list[list[str]] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
@@ -68,6 +71,16 @@ class Diagnostics:
                 (
                     self.near_duplicates,
                     f"Almost copies, whose direction is a guess: {listed(self.near_duplicates)}.",
+                ),
+                *(
+                    (
+                        True,
+                        f"Tied by arithmetic: {listed(group)} (a total and its parts, or shares of "
+                        "one whole). Any of them can be computed from the others, so arrows "
+                        "between them mean nothing: leave the total out, or take logarithms of "
+                        "ratios of shares.",
+                    )
+                    for group in self.relations
                 ),
                 (
                     self.heavy_tailed,
@@ -134,11 +147,16 @@ def diagnose(
         constant=named(constant),
         duplicates=pairs(strength > 1 - 1e-12),
         near_duplicates=pairs((strength > NEAR) & (strength <= 1 - 1e-12)),
+        relations=[[labels[k] for k in group] for group in _relations(z) if len(group) > 2],
         heavy_tailed=named(heavy),
         few_values=named(few),
         skewed=named(skewed),
         sortability=_verdict(values, graph),
     )
+
+
+def _relations(z: Array) -> list[list[int]]:  # (rows, n)
+    return exact_relations(torch.from_numpy(z)).groups
 
 
 def column_names(X: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""A Ray cluster, or one that is started on this machine."""
+"""Where cells run: processes of this machine, or a Ray cluster."""
 
 from __future__ import annotations
 
@@ -6,23 +6,71 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from types import FrameType
 from typing import Any
 
-from ..runner import Batch
-from ..store import Outcome
-from ..work import run_batch, use_one_thread
+from pebble import ProcessExpired, ProcessPool
 
-__all__ = ["OnRay"]
+from ..optional import optional
+from .runner import Batch
+from .store import Outcome
+from .work import run_batch, use_one_thread
+
+__all__ = ["Local", "OnRay"]
 
 RETRIES = 3  # of a batch whose worker was lost
 
 
 @dataclass(frozen=True)
+class Local:
+    """A new process for every batch, so that none sees the memory or the end of another.
+
+    Attributes:
+        jobs: Processes side by side.
+        timeout: Seconds that a cell may take; its process is then ended.
+    """
+
+    jobs: int = 1
+    timeout: float | None = None
+
+    def __call__(self, work: Sequence[Batch]) -> Iterator[tuple[Batch, list[Outcome] | Exception]]:
+        """Run batches; see :class:`~dpdag.experiments.runner.Engine`."""
+        if not work:
+            return
+        context = get_context("forkserver")
+        context.set_forkserver_preload(["dpdag.experiments.work"])
+        with ProcessPool(
+            self.jobs, max_tasks=1, initializer=use_one_thread, context=context
+        ) as pool:
+            waiting: dict[Any, Batch] = {
+                pool.schedule(run_batch, args=(batch,), timeout=_limit(batch, self.timeout)): batch
+                for batch in work
+            }
+            try:
+                for future in as_completed(waiting):
+                    yield waiting[future], self._result(future)
+            finally:
+                pool.stop()
+
+    def _result(self, future: Any) -> list[Outcome] | Exception:
+        try:
+            outcomes: list[Outcome] = future.result()
+        except TimeoutError:
+            return TimeoutError(f"took longer than {self.timeout:g} seconds; see --timeout.")
+        except ProcessExpired as end:
+            return RuntimeError(f"its process ended with status {end.exitcode}.")
+        except Exception as error:
+            return error
+        return outcomes
+
+
+@dataclass(frozen=True)
 class OnRay:
-    """A task for every batch; one whose worker is lost is run again.
+    """A task of a Ray cluster for every batch; one whose worker is lost is run again.
 
     Attributes:
         jobs: Tasks side by side on a cluster that is started here.
@@ -41,7 +89,7 @@ class OnRay:
         """Run batches; see :class:`~dpdag.experiments.runner.Engine`."""
         if not work:
             return
-        ray = _ray()
+        ray = optional("ray", needed_by="--engine ray", install="dpdag[ray]")
         started = not ray.is_initialized()
         if started:
             ray.init(self.address, **self._local(), log_to_driver=False, logging_level="error")
@@ -49,16 +97,15 @@ class OnRay:
             task = ray.remote(
                 num_cpus=self.cpus, num_gpus=self.gpus, max_retries=RETRIES, max_calls=1
             )(_run)
-            waiting = {task.remote(list(batch), self._limit(batch)): batch for batch in work}
+            waiting = {
+                task.remote(list(batch), _limit(batch, self.timeout)): batch for batch in work
+            }
             while waiting:
                 for done in ray.wait(list(waiting))[0]:
                     yield waiting.pop(done), _result(ray, done)
         finally:
             if started:
                 ray.shutdown()
-
-    def _limit(self, batch: Batch) -> float | None:
-        return None if self.timeout is None else self.timeout * len(batch)
 
     def _local(self) -> dict[str, Any]:
         if self.address is not None:
@@ -68,14 +115,6 @@ class OnRay:
             "include_dashboard": False,
             "runtime_env": {"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}},
         }
-
-
-def _ray() -> Any:
-    try:
-        import ray
-    except ImportError:
-        raise ImportError("--engine ray needs Ray: pip install 'dpdag[ray]'.") from None
-    return ray
 
 
 def _run(batch: Batch, limit: float | None) -> list[Outcome]:
@@ -110,3 +149,8 @@ def _within(limit: float | None) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _limit(batch: Batch, timeout: float | None) -> float | None:
+    """Seconds that a batch may take."""
+    return None if timeout is None else timeout * len(batch)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ..files import write_whole
 from ..ops.graphs import is_acyclic
 from .diagnostics import Diagnostics
 
@@ -151,13 +151,7 @@ class RunRecord:
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, all or nothing."""
-        path = Path(path)
-        partial = path.with_name(path.name + ".partial")
-        try:
-            partial.write_text(json.dumps(self._facts(), allow_nan=False), encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        write_whole(Path(path), json.dumps(self._facts(), allow_nan=False))
 
     @classmethod
     def load(cls, path: str | Path) -> RunRecord:
@@ -182,12 +176,9 @@ class RunRecord:
             raise ValueError(f"{path} is damaged: {reason}") from None
 
     def _facts(self) -> dict[str, Any]:
-        facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        facts = asdict(self)
         facts["adjacency"] = np.argwhere(self.adjacency).tolist()
         facts["samples"] = [np.argwhere(graph).tolist() for graph in self.samples]
-        facts["diagnostics"] = asdict(self.diagnostics)
-        facts["curves"] = [asdict(curve) for curve in self.curves]
-        facts["origin"] = None if self.origin is None else asdict(self.origin)
         return {"format": FORMAT, **{name: _plain(value) for name, value in facts.items()}}
 
 

@@ -1,4 +1,4 @@
-"""What experiments said: the rows that inform each column, and the directions they settled."""
+"""What a reader is told of a fit itself: what experiments said, and what there was no time for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..ops.labels import label_texts
 from .diagnostics import listed
 
-__all__ = ["experiment_facts", "experiment_notes"]
+__all__ = ["experiment_facts", "fit_notes"]
 
 
 def experiment_facts(learner: Any, rows: int) -> dict[str, Any]:
@@ -28,11 +28,15 @@ def experiment_facts(learner: Any, rows: int) -> dict[str, Any]:
     }
 
 
-def experiment_notes(learner: Any, rows: int) -> list[str]:
-    """The same in sentences, for a fit to a number of rows."""
+def fit_notes(learner: Any, rows: int) -> list[str]:
+    """The same in sentences, for a fit to a number of rows, and what was left out."""
+    left_out = getattr(learner, "left_out_", ())
+    hurried = [f"No time was left for {'; '.join(left_out)}."] if left_out else []
+    if (used := getattr(learner, "rows_used_", rows)) < rows:
+        hurried.append(f"Learned from {used:,} of {rows:,} rows, drawn at random.")
     facts = experiment_facts(learner, rows)
     if not facts:
-        return []
+        return hurried
     informing, settled = facts["informing_rows"], facts["settled"]
     fewer = [f"{name} ({count:,})" for name, count in informing.items() if count < rows]
     edges = int((learner.adjacency_ != 0).sum())
@@ -46,4 +50,4 @@ def experiment_notes(learner: Any, rows: int) -> list[str]:
             "Experiments that set one end and not the other settle the direction of "
             f"{len(settled)} of {edges} edges: {arrows}."
         )
-    return notes
+    return notes + hurried

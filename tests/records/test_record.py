@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpdag import CAM, VIDPDAG, datasets
-from dpdag.experiments import Origin, RunRecord, describe, diagnose
+from dpdag.records import Origin, RunRecord, describe, diagnose
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +206,14 @@ def test_clean_columns_need_no_note() -> None:
     found = diagnose(np.random.default_rng(3).normal(size=(100, 3)))
     assert found.notes == []
     assert found.sortability is None
+
+
+def test_shares_of_a_whole_are_named_with_a_way_out() -> None:
+    parts = np.random.default_rng(4).random((200, 4))
+    frame = pd.DataFrame(parts / parts.sum(1, keepdims=True), columns=list("abcd"))
+    found = diagnose(frame)
+    assert found.relations == [list("abcd")]
+    assert any("a, b, c, d" in note and "logarithms of ratios" in note for note in found.notes)
 
 
 def test_skewed_columns_are_named_with_a_way_out() -> None:

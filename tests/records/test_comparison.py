@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag.experiments import Comparison, compare
+from dpdag.records import Comparison, compare
 
 
 def edges(graph: np.ndarray) -> set[tuple[int, int]]:

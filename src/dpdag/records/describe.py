@@ -20,11 +20,11 @@ from ..ops.graphs import reachability
 from ..ops.labels import label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
-from .interventions import experiment_notes
+from .notes import fit_notes
 from .quality import quality_facts
 from .record import Curve, Origin, RunRecord
 
-__all__ = ["describe", "time_notes", "versions"]
+__all__ = ["describe", "versions"]
 
 Array = NDArray[np.float64]
 
@@ -131,17 +131,11 @@ def _names(learner: DAGLearner, X: Any) -> list[str]:
 
 def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin | None:
     rows, columns = values.shape
-    notes = experiment_notes(learner, rows) + time_notes(learner)
+    notes = fit_notes(learner, rows)
     if truth is None:
         return Origin("", rows, columns, notes=notes) if notes else None
     known = compare(learner.adjacency_, truth, names).sentence
     return Origin("", rows, columns, notes=notes, known=known)
-
-
-def time_notes(learner: Any) -> list[str]:
-    """What there was no time for."""
-    left_out = getattr(learner, "left_out_", ())
-    return [f"No time was left for {'; '.join(left_out)}."] if left_out else []
 
 
 def _posterior(learner: Any) -> dict[str, Any]:
