@@ -18,7 +18,7 @@ from .gp.interactions import interaction_scores, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
 from .misfit import dependence
-from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
+from .noise import NOISES, Levels, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 from .switches import SWITCH, SwitchEvidence
 
@@ -135,7 +135,13 @@ class MixtureEvidence(ScreenedEvidence):
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
-            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device, deadline=deadline)
+            name: GPEvidence(
+                table,
+                kernel=KERNEL_OF[name],
+                device=device,
+                deadline=deadline,
+                categories=self._categories(),
+            )
             for name in functions
             if name in KERNEL_OF
         }
@@ -381,8 +387,13 @@ class MixtureEvidence(ScreenedEvidence):
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = residual.new_empty(len(residual), len(NOISES))
         for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
-            value[rows] = noise_factors(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
+            features = self.sums.features(index, _SIZE_FUNCTIONS)
+            value[rows] = noise_factors(residual[rows], features, self._levels(parents[rows]))
         return value
+
+    def _levels(self, parents: Tensor) -> Sequence[Levels]:  # (b, n)
+        """Of causes of few values, by which noise may have a shape of its own."""
+        return ()
 
     # What searches ask for -------------------------------------------------------------------
 
@@ -458,6 +469,10 @@ class MixtureEvidence(ScreenedEvidence):
 
     def _switches(self) -> SwitchEvidence:
         return SwitchEvidence(self.table, self._roots.logsumexp(-1), deadline=self.deadline)
+
+    def _categories(self) -> dict[int, Tensor]:
+        """Features (N, K) of columns that are no numbers."""
+        return {}
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""
