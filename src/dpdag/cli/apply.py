@@ -1,4 +1,4 @@
-"""dpdag sample, predict and impute: what a saved model answers."""
+"""dpdag sample, predict and impute: what a saved model model_outputs."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def sample(
 
       dpdag sample run/ -k 1000 --do PKC=50 --out rows.csv
     """
-    from . import answers
+    from . import model_outputs
 
-    learner = answers.load(model)
+    learner = model_outputs.load(model)
     if out.suffix == ".npz":
         if do:
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
-        answers.write_graphs(learner, k, seed, out, overwrite=overwrite)
+        model_outputs.write_graphs(learner, k, seed, out, overwrite=overwrite)
         return
-    rows = answers.drawn(learner, k, do or [], seed)
-    answers.write(rows, out, overwrite=overwrite)
+    rows = model_outputs.drawn(learner, k, do or [], seed)
+    model_outputs.write(rows, out, overwrite=overwrite)
 
 
 def predict(
@@ -94,12 +94,14 @@ def predict(
 
       dpdag predict run/ new.csv --std --probabilities --out predicted.csv
     """
-    from . import answers
+    from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    answer = answers.predicted(answers.load(model), table, std=std, probabilities=probabilities)
-    answers.write(answer, out, overwrite=overwrite)
+    answer = model_outputs.predicted(
+        model_outputs.load(model), table, std=std, probabilities=probabilities
+    )
+    model_outputs.write(answer, out, overwrite=overwrite)
 
 
 def impute(
@@ -120,8 +122,10 @@ def impute(
 
       dpdag impute run/ gaps.csv --out filled.csv
     """
-    from . import answers
+    from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    answers.write(answers.imputed(answers.load(model), table), out, overwrite=overwrite)
+    model_outputs.write(
+        model_outputs.imputed(model_outputs.load(model), table), out, overwrite=overwrite
+    )
