@@ -16,8 +16,6 @@ from .fit import (
     SeparatorOption,
 )
 
-__all__ = ["impute", "predict", "sample"]
-
 ModelArgument = Annotated[
     Path,
     typer.Argument(
@@ -55,9 +53,10 @@ def sample(
 
       dpdag sample run/ -k 1000 --do PKC=50 --out rows.csv
     """
+    from ..learners import load
     from . import model_outputs
 
-    learner = model_outputs.load(model)
+    learner = load(model)
     if out.suffix == ".npz":
         if do:
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
@@ -94,13 +93,12 @@ def predict(
 
       dpdag predict run/ new.csv --std --probabilities --out predicted.csv
     """
+    from ..learners import load
     from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    answer = model_outputs.predicted(
-        model_outputs.load(model), table, std=std, probabilities=probabilities
-    )
+    answer = model_outputs.predicted(load(model), table, std=std, probabilities=probabilities)
     model_outputs.write(answer, out, overwrite=overwrite)
 
 
@@ -122,10 +120,9 @@ def impute(
 
       dpdag impute run/ gaps.csv --out filled.csv
     """
+    from ..learners import load
     from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    model_outputs.write(
-        model_outputs.imputed(model_outputs.load(model), table), out, overwrite=overwrite
-    )
+    model_outputs.write(model_outputs.imputed(load(model), table), out, overwrite=overwrite)

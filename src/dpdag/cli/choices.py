@@ -17,8 +17,6 @@ from ..registry import suggest
 from .options import learner_class, settings
 from .table import FILE_ENDINGS
 
-__all__ = ["chosen_experiments", "method", "narrowed", "source"]
-
 GROUPS = ("paper", "own")
 WORD = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<settings>.*)\])?")
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import datasets
 from ..columns import ColumnType, level_text
-from ..learners import DAGLearner, ModelLearner, load
+from ..learners import DAGLearner, ModelLearner
 from ..ops.labels import label_index, label_texts
 from ..records import listed
 from ..registry import suggest
@@ -19,8 +19,6 @@ from ..scm import Observed
 from .output import new_file
 from .streams import say
 from .table import Table, code_hint, gaps, text_examples
-
-__all__ = ["aligned", "drawn", "imputed", "load", "predicted", "write", "write_graphs"]
 
 LARGEST = 2**53  # whole numbers beyond are not exact in floating point
 

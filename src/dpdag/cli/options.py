@@ -12,8 +12,6 @@ from ..distributions import Knowledge, read_knowledge
 from ..learners import LEARNERS, DAGLearner
 from ..registry import suggest
 
-__all__ = ["build", "known", "learner_class", "settings", "types_of"]
-
 OWN_OPTIONS = {
     "random_state": "--seed",
     "knowledge": "--knowledge",

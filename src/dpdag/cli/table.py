@@ -20,8 +20,6 @@ from ..registry import suggest
 from ..seeding import numpy_generator
 from .under import Under, targets_in, with_rows
 
-__all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
-
 MIN_ROWS = 5
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 

@@ -21,8 +21,6 @@ from .record import Dataset, Provenance, default_names
 from .sachs import CITATION as SACHS_CITATION
 from .sachs import PROTEINS
 
-__all__ = ["ORIGINALS", "data_folders", "original"]
-
 Arrays = tuple[NDArray[Any], NDArray[Any], list[str]]  # X, A, names
 
 # Git blob ids, sha1("blob " + size + NUL + content), at the pinned commit.

@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["floats", "text_columns", "uninformative"]
-
 
 def text_columns(frame: pd.DataFrame) -> list[Any]:
     """Columns that hold no numbers."""

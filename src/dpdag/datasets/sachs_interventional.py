@@ -11,8 +11,6 @@ from .original import data_folders
 from .record import Dataset, Provenance
 from .sachs import CITATION, PROTEINS, sachs_adjacency
 
-__all__ = ["SACHS_CONDITIONS", "sachs_interventional"]
-
 FILE = "Sachs-interventional.npz"
 
 # What was given to the cells, and the protein it is commonly taken to set.

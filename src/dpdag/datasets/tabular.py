@@ -17,8 +17,6 @@ from .record import default_names
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read"]
-
 PACKED = (".gz", ".xz", ".bz2")
 SEPARATORS = (",", ";", "\t", "|")
 

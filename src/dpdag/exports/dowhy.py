@@ -19,8 +19,6 @@ from ..scm import StructuralModel
 from .graph import LearnedGraph
 from .network import to_networkx
 
-__all__ = ["ColumnUnits", "LearnedFunction", "ScaledNoiseModel", "Units", "to_dowhy"]
-
 Array = NDArray[np.float64]
 
 

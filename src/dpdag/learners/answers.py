@@ -20,8 +20,6 @@ from .checks import warn_caller
 from .interventions import interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
 
-__all__ = ["ModelLearner"]
-
 
 class ModelLearner(DAGLearner):
     r"""A learner whose solutions come with functions: it predicts, imputes, samples and answers

@@ -39,8 +39,6 @@ from .validation import (
     warn_of_row_numbers,
 )
 
-__all__ = ["DAGLearner", "Job", "Solution"]
-
 Array = NDArray[np.float64]
 
 

@@ -29,8 +29,6 @@ from .answers import ModelLearner
 from .base import Solution
 from .checks import Range, check_choice, check_ranges
 
-__all__ = ["CAM"]
-
 _MOVES = ("add", "delete", "reverse")
 
 

@@ -36,8 +36,6 @@ from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device, warn_caller
 from .networks import Networks, take_replicas
 
-__all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
-
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
 

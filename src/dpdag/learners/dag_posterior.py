@@ -45,8 +45,6 @@ from .posterior_solver import (
 )
 from .validation import warn_of_row_numbers
 
-__all__ = ["DAGPosterior"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DAGPosterior(PosteriorLearner):

@@ -10,8 +10,6 @@ from torch import Tensor
 from .base import DAGLearner, Job, Solution
 from .validation import fitted_columns
 
-__all__ = ["DensityLearner"]
-
 ANSWERS = ("predict", "impute", "sample", "counterfactual")
 
 

@@ -26,8 +26,6 @@ from .base import Solution
 from .checks import check_mechanism, resolve_device
 from .storage import record
 
-__all__ = ["ExactPosterior"]
-
 record(SubsetPosterior)
 
 

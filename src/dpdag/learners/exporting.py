@@ -15,8 +15,6 @@ from .. import exports
 from ..columns import MonotoneColumns
 from ..scm import StructuralModel
 
-__all__ = ["GraphExports"]
-
 
 class GraphExports:
     """Exports of the fitted graph; in ours ``adjacency_[i, j] = 1`` means i → j."""

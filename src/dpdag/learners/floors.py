@@ -23,8 +23,6 @@ from .answers import ModelLearner
 from .base import Solution
 from .checks import check_ranges
 
-__all__ = ["Correlation", "SortRegress"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SortRegress(ModelLearner):

@@ -13,8 +13,6 @@ from ..seeding import torch_generator
 from .answers import ModelLearner
 from .base import Array, Job, Solution
 
-__all__ = ["PosteriorLearner"]
-
 
 class PosteriorLearner(ModelLearner):
     """A learner whose solution is a distribution over DAGs.

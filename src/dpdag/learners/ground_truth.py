@@ -27,8 +27,6 @@ from .checks import check_mechanism, check_ranges
 from .networks import Networks
 from .posterior_solver import Plan
 
-__all__ = ["GroundTruthDAG"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GroundTruthDAG(ModelLearner):

@@ -19,8 +19,6 @@ from ..seeding import torch_generator
 from .base import Array, DAGLearner
 from .validation import refuse_empty, validated
 
-__all__ = ["fit_with_missing"]
-
 _ROUNDS = 2  # of drawing missing values
 _CANDIDATES = 20  # draws from causes alone
 _ENOUGH = 20  # rows without gaps per column

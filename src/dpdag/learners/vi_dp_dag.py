@@ -25,8 +25,6 @@ from .settings import design_of, hypers_of, start_orders
 from .validation import warn_of_row_numbers
 from .variational import Replicas, fit_replicas, posterior
 
-__all__ = ["VIDPDAG"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class VIDPDAG(PosteriorLearner):

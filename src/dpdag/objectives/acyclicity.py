@@ -10,8 +10,6 @@ from torch import Tensor
 
 from ..registry import Registry
 
-__all__ = ["CONSTRAINTS", "trace_exponential", "trace_polynomial"]
-
 Constraint = Callable[[Tensor], Tensor]
 CONSTRAINTS: Registry[Constraint] = Registry("acyclicity constraint")
 

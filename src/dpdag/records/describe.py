@@ -24,8 +24,6 @@ from .notes import fit_notes
 from .quality import quality_facts
 from .record import Curve, Origin, RunRecord
 
-__all__ = ["describe", "versions"]
-
 Array = NDArray[np.float64]
 
 PACKAGES = ("torch", "numpy", "scikit-learn", "scipy", "pandas", "networkx")

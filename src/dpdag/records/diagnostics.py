@@ -14,8 +14,6 @@ from ..columns import ColumnType, exact_relations
 from ..metrics import r2_sortability
 from ..ops.labels import label_texts
 
-__all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
-
 Array = NDArray[np.float64]
 
 NEAR = 0.98  # correlations above are named: the direction of such an edge can hardly be learned

@@ -16,8 +16,6 @@ from ..files import write_whole
 from ..ops.graphs import is_acyclic
 from .diagnostics import Diagnostics
 
-__all__ = ["Curve", "Origin", "RunRecord"]
-
 FORMAT = 1
 
 Array = NDArray[np.float64]
