@@ -25,9 +25,9 @@ from ..search import (
     subsamples,
 )
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
 from .checks import Range, check_choice, check_ranges
+from .model_learner import ModelLearner
 
 _MOVES = ("add", "delete", "reverse")
 

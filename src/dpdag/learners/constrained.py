@@ -31,9 +31,9 @@ from ..training import (
     split_rows,
     train,
 )
-from .answers import ModelLearner
 from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device, warn_caller
+from .model_learner import ModelLearner
 from .networks import Networks, take_replicas
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows

@@ -21,16 +21,10 @@ from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
 from .base import Job, Solution
-from .checks import (
-    check_choice,
-    check_mechanism,
-    check_ranges,
-    resolve_device,
-    warn_caller,
-)
+from .checks import check_choice, check_mechanism, check_ranges, resolve_device, warn_caller
 from .constrained import NotConvergedWarning
-from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
+from .model_learner import PosteriorLearner
 from .posterior_solver import (
     Plan,
     choose_columns,

@@ -21,9 +21,9 @@ from ..ops.rows import evenly_ordered
 from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
 from ..scm import Mechanisms, fit_gp, fit_mixed
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
 from .checks import check_mechanism, resolve_device
+from .model_learner import ModelLearner
 from .storage import record
 
 record(SubsetPosterior)

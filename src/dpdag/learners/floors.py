@@ -19,9 +19,9 @@ from ..ops.precedence import precedence_mask
 from ..ops.regression import explained_by_others
 from ..scm import fit_linear
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
 from .checks import check_ranges
+from .model_learner import ModelLearner
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

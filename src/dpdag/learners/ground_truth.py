@@ -21,9 +21,9 @@ from ..objectives import LIKELIHOODS
 from ..ops.labels import label_texts
 from ..ops.named_graphs import align_graph
 from ..scm import Mechanisms, fit_linear, fit_mixed
-from .answers import ModelLearner
 from .base import Solution
 from .checks import check_mechanism, check_ranges
+from .model_learner import ModelLearner
 from .networks import Networks
 from .posterior_solver import Plan
 

@@ -19,7 +19,7 @@ from ..scm import Mechanisms
 from ..training import ProgressBar
 from .base import Job, Solution
 from .checks import check_choice, check_ranges
-from .graph_posterior import PosteriorLearner
+from .model_learner import PosteriorLearner
 from .networks import Networks, take_replicas
 from .settings import design_of, hypers_of, start_orders
 from .validation import warn_of_row_numbers

@@ -13,8 +13,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from ..learners.answers import ModelLearner
 from ..learners.base import DAGLearner
+from ..learners.model_learner import ModelLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
 from ..ops.labels import label_texts
