@@ -289,9 +289,6 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _names(self, n: int) -> list[Any]:
         return list(getattr(self, "feature_names_in_", range(n)))
 
-    def _standard_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
-        return torch.from_numpy((values - self.location_) / self.scale_)
-
 
 def _rank_first(scores: Tensor, kept: Tensor) -> Tensor:  # (n, n), (n, n) bool -> (n, n)
     """Shrink the non-negative scores of all entries outside ``kept`` below those inside."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import exports
-from ..columns import MonotoneColumns
+from ..columns import MonotoneColumns, Units
 from ..scm import StructuralModel
 
 
@@ -67,8 +67,12 @@ class GraphExports:
         ``gcm.interventional_samples(learner.to_dowhy(), {"a": lambda a: 2.0}, …)`` then works.
         """
         check_is_fitted(self, "model_")
-        units = exports.Units(self.location_, self.scale_, self.columns_)
-        return exports.to_dowhy(self._graph(), self.model_, units=units)
+        return exports.to_dowhy(self._graph(), self.model_, units=self._units)
+
+    @property
+    def _units(self) -> Units:
+        """Of the columns, fitted."""
+        return Units(self.location_, self.scale_, self.columns_)
 
     def to_pgmpy(self) -> Any:
         """A ``pgmpy.base.DAG`` with the column names; needs pgmpy."""

@@ -88,7 +88,7 @@ def _drawn(
     deadline: Deadline,
 ) -> Tensor:  # (m, n), (m, n) -> (m, n)
     """Missing values drawn given the others; what was set says nothing of its causes."""
-    model, x = learner.model_, learner._model_units(values)
+    model, x = learner.model_, learner._units.to_model(values)
     gaps = x.isnan().any(-1)
     given = x[gaps]
     known = ~given.isnan()
