@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..ops.columns import standard_columns
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def text_columns(frame: pd.DataFrame) -> list[Any]:
     """Columns that hold no numbers."""
-    import pandas as pd
-
     kinds = pd.api.types
     return [
         name

@@ -138,9 +138,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Check, standardise and select."""
         values = self._validate(X, reset=True)
-        was_set, constraints = self._experiments(values, interventions)
-        x = self._standardise(values, was_set)
-        return self._selected(Job(self, x, constraints, torch.from_numpy(was_set)))
+        mask, constraints = self._experiments(values, interventions)
+        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
+        x = self._transformed(x, constraints, was_set)
+        return self._selected(Job(self, x, constraints, was_set))
 
     def _companions(self) -> Any:
         """What fits on data of one shape must share to train as one batch; None: each is alone."""
@@ -230,6 +231,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.scale_ = np.asarray(seen.std(0))
         self.observed_ = Observed.of(values, was_set)
         return torch.from_numpy((values - self.location_) / self.scale_)
+
+    def _transformed(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Tensor:
+        """Standardised columns (rows, n) as the learner works on them."""
+        return x
 
     def _constraints(self) -> Constraints:
         known = Knowledge() if self.knowledge is None else self.knowledge

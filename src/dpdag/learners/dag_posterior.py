@@ -20,7 +20,7 @@ from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
-from .base import Job, Solution
+from .base import Solution
 from .checks import check_choice, check_mechanism, check_ranges, resolve_device, warn_caller
 from .constrained import NotConvergedWarning
 from .missing import fit_with_missing
@@ -193,18 +193,14 @@ class DAGPosterior(PosteriorLearner):
         unasked = self.mechanism == "auto" and self.time_budget is None
         return plan.within_patience(columns, rows) if unasked else plan
 
-    def _prepare(self, X: Any, interventions: Any = None) -> Job:
+    def _transformed(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Tensor:
         """Columns are transformed first, so that selection sees what the search will see."""
-        values = self._validate(X, reset=True)
-        mask, constraints = self._experiments(values, interventions)
-        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         self._kinds, self.columns_ = ("identity",) * x.shape[1], None
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
             self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
-        x = x if self.columns_ is None else self.columns_(x)
-        return self._selected(Job(self, x, constraints, was_set))
+        return x if self.columns_ is None else self.columns_(x)
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
