@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from ..columns import ColumnType, MonotoneColumns
+from ..columns import ColumnType
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
@@ -74,11 +74,13 @@ class Job(NamedTuple):
     was_set: Tensor  # (rows, n) bool
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DAGLearner(GraphExports, BaseEstimator, ABC):
     r"""A scikit-learn estimator that learns a DAG.
 
-    A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`. It may have the
-    parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
+    A subclass stores its parameters in ``__init__``, as a dataclass does, and implements
+    :meth:`_learn`. The parameters ``knowledge``, ``prune`` and ``random_state`` are handled here,
+    and ``pns`` where it has that.
 
     Attributes:
         edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
@@ -99,14 +101,8 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     takes_interventions: ClassVar[bool] = False
     ranges: ClassVar[Mapping[str, Range]] = {}  # where they are not those of the parameter's name
     knowledge: Knowledge | None = None
-    pns: Any = None
     prune: bool | float = False
     random_state: Any = None
-    columns_: MonotoneColumns | None = None
-    types_: tuple[ColumnType, ...] | None = None
-    observed_: Observed | None = None
-    informing_rows_: NDArray[np.int64] | None = None
-    settled_: NDArray[np.bool_] | None = None
 
     @abstractmethod
     def _learn(
@@ -245,11 +241,11 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def _selected(self, job: Job) -> Job:
         """Keep only the edges that the neighbour selection ``pns`` leaves possible."""
-        constraints, n = job.constraints, job.x.shape[1]
-        if self.pns is None or self.pns is False:
+        pns, constraints, n = getattr(self, "pns", None), job.constraints, job.x.shape[1]
+        if pns is None or pns is False:
             return job
-        if isinstance(self.pns, (str, bool)):
-            method = self.pns if isinstance(self.pns, str) else "additive"
+        if isinstance(pns, (str, bool)):
+            method = pns if isinstance(pns, str) else "additive"
             mask = np.zeros((n, n), dtype=bool)
             for columns, rows in row_groups(job.was_set):
                 found = neighbours(
@@ -257,7 +253,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
                 )
                 mask[:, columns] = found[:, columns]
         else:
-            mask = np.asarray(self.pns, dtype=bool)
+            mask = np.asarray(pns, dtype=bool)
             if mask.shape != (n, n):
                 raise ValueError(f"'pns' must be a method or a ({n}, {n}) mask; got {mask.shape}.")
         possible = constraints.required | torch.from_numpy(mask)

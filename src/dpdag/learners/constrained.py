@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..objectives import CONSTRAINTS
 from ..objectives.score import Score
 from ..ops.graphs import acyclic_part
@@ -128,11 +128,8 @@ class ConstrainedLearner(DAGLearner):
     validation_fraction: float = 0.1
     standardise: bool = True
     n_restarts: int = 1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     betas: ClassVar[tuple[float, float]] = ADAM

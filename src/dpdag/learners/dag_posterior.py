@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..columns import ColumnType, column_types
 from ..deadline import Deadline
-from ..distributions import Constraints, Knowledge
+from ..distributions import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
@@ -111,11 +111,8 @@ class DAGPosterior(PosteriorLearner):
     time_budget: float | None = None
     types: Mapping[Any, str] | None = None
     missing: str = "error"
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     takes_interventions: ClassVar[bool] = True

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import exports
-from ..columns import MonotoneColumns, Units
-from ..scm import StructuralModel
+from ..columns import ColumnType, MonotoneColumns, Units
+from ..scm import Observed, StructuralModel
 
 
 class GraphExports:
@@ -26,6 +26,10 @@ class GraphExports:
     location_: NDArray[np.float64]
     scale_: NDArray[np.float64]
     columns_: MonotoneColumns | None = None
+    types_: tuple[ColumnType, ...] | None = None
+    observed_: Observed | None = None
+    informing_rows_: NDArray[np.int64] | None = None
+    settled_: NDArray[np.bool_] | None = None
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """A ``networkx.DiGraph`` with the column names; edges carry ``score`` and, for learners

@@ -14,7 +14,7 @@ from sklearn.linear_model import LassoLarsIC, LinearRegression
 from torch import Tensor
 
 from ..distributions import GumbelTopK
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..ops.precedence import precedence_mask
 from ..ops.regression import explained_by_others
 from ..scm import fit_linear
@@ -54,10 +54,7 @@ class SortRegress(ModelLearner):
     """
 
     by: str = "r2"
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
-    random_state: Any = None
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         order = self._order(x, constraints)
@@ -105,10 +102,7 @@ class Correlation(ModelLearner):
     """
 
     alpha: float = 0.001
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
-    random_state: Any = None
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         check_ranges(self)

@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
@@ -73,9 +73,6 @@ class GroundTruthDAG(ModelLearner):
     patience: int = 10
     validation_fraction: float = 0.1
     device: str = "auto"
-    knowledge: Knowledge | None = None
-    prune: bool | float = False
-    random_state: Any = None
 
     takes_interventions: ClassVar[bool] = True
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..distributions import PERMUTATIONS, Constraints, Knowledge
+from ..distributions import PERMUTATIONS, Constraints
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
@@ -105,14 +105,11 @@ class VIDPDAG(PosteriorLearner):
     batch_size: int = 64
     patience: int | None = None
     validation_fraction: float = 0.1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
     checkpoint: str | Path | None = None
     checkpoint_every: int = 10
     callbacks: Sequence[Any] = ()
-    random_state: Any = None
     verbose: bool = True
 
     @classmethod
