@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..columns import ColumnType, column_types
 from ..deadline import Deadline
-from ..distributions import Constraints, Knowledge
+from ..distributions import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
@@ -21,17 +21,11 @@ from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
-from .base import Job, Solution
-from .checks import (
-    check_choice,
-    check_mechanism,
-    check_ranges,
-    resolve_device,
-    warn_caller,
-)
+from .base import Solution
+from .checks import check_choice, check_mechanism, check_ranges, resolve_device, warn_caller
 from .constrained import NotConvergedWarning
-from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
+from .model_learner import PosteriorLearner
 from .posterior_solver import (
     Plan,
     choose_columns,
@@ -45,8 +39,6 @@ from .posterior_solver import (
     solve,
 )
 from .validation import warn_of_row_numbers
-
-__all__ = ["DAGPosterior"]
 
 # Rows from which functions and their noise are known to a percent; more would only take longer.
 ENOUGH_ROWS = 20_000
@@ -125,11 +117,8 @@ class DAGPosterior(PosteriorLearner):
     time_budget: float | None = None
     types: Mapping[Any, str] | None = None
     missing: str = "error"
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     takes_interventions: ClassVar[bool] = True
@@ -207,11 +196,10 @@ class DAGPosterior(PosteriorLearner):
         unasked = self.mechanism == "auto" and self.time_budget is None
         return plan.within_patience(columns, rows) if unasked else plan
 
-    def _prepare(self, X: Any, interventions: Any = None) -> Job:
+    def _seen(
+        self, x: Tensor, constraints: Constraints, was_set: Tensor
+    ) -> tuple[Tensor, Tensor]:  # (rows, n) twice
         """Columns are transformed first, so that selection sees what the search will see."""
-        values = self._validate(X, reset=True)
-        mask, constraints = self._experiments(values, interventions)
-        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         if len(x) > ENOUGH_ROWS:
             rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
             x, was_set = x[rows], was_set[rows]
@@ -221,8 +209,7 @@ class DAGPosterior(PosteriorLearner):
         if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
             self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
-        x = x if self.columns_ is None else self.columns_(x)
-        return self._selected(Job(self, x, constraints, was_set))
+        return (x if self.columns_ is None else self.columns_(x)), was_set
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())

@@ -45,20 +45,6 @@ from ..seeding import torch_generator
 from ..training import LONG, Stages
 from .targets import told_apart
 
-__all__ = [
-    "Found",
-    "Plan",
-    "choose_columns",
-    "counted_share",
-    "expected_seconds",
-    "forecast",
-    "least_wrong",
-    "mixture",
-    "ranked",
-    "records",
-    "solve",
-]
-
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
 _CHEAP = ("linear", "additive")

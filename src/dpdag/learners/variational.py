@@ -22,15 +22,6 @@ from ..seeding import derive_seed, torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
 from .networks import take_replicas, weight_generators
 
-__all__ = [
-    "Design",
-    "Hyper",
-    "Replicas",
-    "fit_replicas",
-    "posterior",
-    "search_orders",
-]
-
 
 @dataclass(frozen=True)
 class Hyper:

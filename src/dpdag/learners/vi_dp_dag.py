@@ -12,20 +12,18 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..distributions import PERMUTATIONS, Constraints, Knowledge
+from ..distributions import PERMUTATIONS, Constraints
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
 from ..training import ProgressBar
 from .base import Job, Solution
 from .checks import check_choice, check_ranges
-from .graph_posterior import PosteriorLearner
+from .model_learner import PosteriorLearner
 from .networks import Networks, take_replicas
 from .settings import design_of, hypers_of, start_orders
 from .validation import warn_of_row_numbers
 from .variational import Replicas, fit_replicas, posterior
-
-__all__ = ["VIDPDAG"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -107,14 +105,11 @@ class VIDPDAG(PosteriorLearner):
     batch_size: int = 64
     patience: int | None = None
     validation_fraction: float = 0.1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
     checkpoint: str | Path | None = None
     checkpoint_every: int = 10
     callbacks: Sequence[Any] = ()
-    random_state: Any = None
     verbose: bool = True
 
     @classmethod

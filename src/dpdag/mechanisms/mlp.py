@@ -14,8 +14,6 @@ from torch.nn.functional import leaky_relu_
 from ..registry import Registry
 from .base import MECHANISMS, Mechanism
 
-__all__ = ["ACTIVATIONS", "MLP", "FrozenMLP", "Linear", "masked_mlp"]
-
 _SLOPE = 0.01  # of the leaky ReLU
 
 

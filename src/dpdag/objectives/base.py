@@ -9,8 +9,6 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-__all__ = ["Objective", "streams"]
-
 
 class Objective(nn.Module, ABC):
     """A loss over replicas, with trainable parameters that have a leading replica axis."""

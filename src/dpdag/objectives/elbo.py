@@ -15,8 +15,6 @@ from ..ops.noise import gumbel, logistic, to_gumbel, to_logistic
 from .base import Objective, streams
 from .likelihoods import Likelihood
 
-__all__ = ["ELBO", "Terms", "edge_kl"]
-
 
 class Terms(NamedTuple):
     """A loss and its parts, one value per replica."""
