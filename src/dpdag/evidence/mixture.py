@@ -467,12 +467,12 @@ class MixtureEvidence(ScreenedEvidence):
             values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         )
 
-    def _switches(self) -> SwitchEvidence:
-        return SwitchEvidence(self.table, self._roots.logsumexp(-1), deadline=self.deadline)
-
     def _categories(self) -> dict[int, Tensor]:
         """Features (N, K) of columns that are no numbers."""
         return {}
+
+    def _switches(self) -> SwitchEvidence:
+        return SwitchEvidence(self.table, self._roots.logsumexp(-1), deadline=self.deadline)
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""

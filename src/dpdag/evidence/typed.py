@@ -66,6 +66,9 @@ class TypedEvidence(MixtureEvidence):
             deadline=self.deadline,
         )
 
+    def _categories(self) -> dict[int, Tensor]:
+        return {k: indicators(self.table.x[:, k]) for k in self.discrete.categories}
+
     def _switches(self) -> SwitchEvidence:
         return SwitchEvidence(
             self.table,
@@ -74,9 +77,6 @@ class TypedEvidence(MixtureEvidence):
             categories=self.discrete.categories,
             deadline=self.deadline,
         )
-
-    def _categories(self) -> dict[int, Tensor]:
-        return {k: indicators(self.table.x[:, k]) for k in self.discrete.categories}
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         if not self.discrete.categories:
