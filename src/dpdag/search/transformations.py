@@ -34,6 +34,7 @@ class _Scored(NamedTuple):
     kinds: tuple[str, ...]
     columns: Transformed
     graph: Tensor  # (n, n) bool
+    values: Tensor  # (n,) evidence of every column given its causes
     total: float
 
 
@@ -116,11 +117,11 @@ class _Judge:
         """Transformed by their kinds."""
         return transform(self.x, kinds, self.was_set)
 
-    def evidence(self, columns: Transformed) -> MixtureEvidence:
+    def evidence(self, z: Tensor, was_set: Tensor) -> MixtureEvidence:  # (rows, m), (rows, m) bool
         return divided_mixture(
-            self.was_set,
+            was_set,
             lambda rows: MixtureEvidence(
-                self._table(columns, rows), functions=self.functions, **self.options
+                table_of(z[rows], was_set[rows]), functions=self.functions, **self.options
             ),
         )
 
@@ -128,15 +129,37 @@ class _Judge:
         """On a graph of its own."""
         columns = self.columns(kinds)
         found = hill_climb(
-            self.evidence(columns), prior=self.prior, constraints=self.constraints, start=start
+            self.evidence(columns.z, self.was_set),
+            prior=self.prior,
+            constraints=self.constraints,
+            start=start,
         )
         return self._scored(kinds, columns, found.adjacency, found.log_evidence)
 
     def evaluate(self, kinds: tuple[str, ...], graph: Tensor) -> _Scored:
         """On a given graph."""
         columns = self.columns(kinds)
-        values = self.evidence(columns).log_evidence(torch.arange(len(graph)), graph.T.contiguous())
+        evidence = self.evidence(columns.z, self.was_set)
+        values = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
         return self._scored(kinds, columns, graph, values)
+
+    def changed(self, scored: _Scored, column: int, kind: str) -> _Scored:
+        """With another transformation of one column, which is seen by itself and its effects."""
+        own = transform(self.x[:, [column]], [kind], self.was_set[:, [column]])
+        z, log_jacobian = scored.columns.z.clone(), scored.columns.log_jacobian.clone()
+        z[:, [column]], log_jacobian[column] = own.z, own.log_jacobian[0]
+        concerned = scored.graph[column].clone()
+        concerned[column] = True
+        near = concerned | scored.graph[:, concerned].any(1)  # with all their causes
+        asked = concerned[near].nonzero()[:, 0], scored.graph[near][:, concerned].T.contiguous()
+        before, after = (
+            self.evidence(columns[:, near], self.was_set[:, near]).log_evidence(*asked)
+            for columns in (scored.columns.z, z)
+        )
+        values = scored.values.clone()
+        values[concerned] += after - before
+        kinds = (*scored.kinds[:column], kind, *scored.kinds[column + 1 :])
+        return self._scored(kinds, Transformed(z, log_jacobian), scored.graph, values)
 
     def single_columns(self, scored: _Scored, free: Tensor) -> _Scored:  # (n,) bool
         """Change columns one by one, the most promising first, while that pays."""
@@ -147,11 +170,8 @@ class _Judge:
                 break
             if scored.kinds[column] == TRANSFORMS[kind]:
                 continue
-            kinds = list(scored.kinds)
-            kinds[column] = TRANSFORMS[kind]
-            scored = max(
-                scored, self.evaluate(tuple(kinds), scored.graph), key=lambda one: one.total
-            )
+            other = self.changed(scored, column, TRANSFORMS[kind])
+            scored = max(scored, other, key=lambda one: one.total)
         return scored
 
     def _own_gains(self, scored: _Scored) -> Tensor:  # (n, kinds)
@@ -183,4 +203,4 @@ class _Judge:
     ) -> _Scored:
         paid = self.price * sum(PARAMETERS[kind] for kind in kinds)
         total = float(values.sum() + columns.log_jacobian.sum()) - paid
-        return _Scored(kinds, columns, graph, total + self.prior.log(int(graph.sum())))
+        return _Scored(kinds, columns, graph, values, total + self.prior.log(int(graph.sum())))
