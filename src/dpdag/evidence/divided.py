@@ -81,8 +81,10 @@ class DividedMixture(MixtureEvidence):
     def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
         return self.part(child).probe(child, parents)
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
-        return self.part(child).pair_probe(child, parents)
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
+        return self.part(child).pair_probe(child, parents, least)
 
     def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
         return self.part(child).weights(child, parents)

@@ -14,7 +14,7 @@ from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .gp import GPEvidence
 from .gp.batches import as_bits, bits_of, members
-from .gp.interactions import interaction_scores, simple_shapes
+from .gp.interactions import clear_pairs, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
 from .misfit import dependence
@@ -420,12 +420,14 @@ class MixtureEvidence(ScreenedEvidence):
         process = self._process(child, parents)
         return None if process is None or not parents.any() else process.probe(child, parents)
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
         process = self._process(child, parents)
         if process is not None:
-            return process.pair_probe(child, parents)
+            return process.pair_probe(child, parents, least)
         residual = self.sums.residuals(torch.tensor([child]), parents[None])[0]
-        return interaction_scores(standardised(residual[None])[0], simple_shapes(self.table.x))
+        return clear_pairs(standardised(residual[None])[0], simple_shapes(self.table.x), least)
 
     def _process(self, child: int, parents: Tensor) -> GPEvidence | None:
         """The process that explains a child best, where it matters."""

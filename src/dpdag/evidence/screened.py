@@ -40,8 +40,14 @@ class ScreenedEvidence(Evidence):
         """A second, independent ranking of additions, or None where there is none."""
         return None
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
-        """How much each pair of nodes explains only together, by chance some thirty at most."""
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
+        """Pairs of nodes that explain something only together, twice the nats, the most first.
+
+        Arguments:
+            least: By chance it is some thirty at most.
+        """
         raise NotImplementedError
 
     def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)

@@ -17,7 +17,7 @@ from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
 from .batches import Families, as_bits, bits_of, members
 from .budget import affordable_sets, set_bytes
-from .interactions import interaction_scores, simple_shapes
+from .interactions import clear_pairs, simple_shapes
 from .kernels import KERNELS
 from .marginal import (
     additions_score,
@@ -345,13 +345,15 @@ class GPEvidence(ScreenedEvidence):
     def _columns(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N,), (N, |S|)
         return self._table.y[:, child], self._table.x[:, parents.to(self._table.x.device)]
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
         residual, x = self._columns(child, parents)
         if parents.any():
             residual = gp_residual(residual, x, self.kernel_parameters(child, parents), self.kernel)
         if self._shapes is None:
             self._shapes = simple_shapes(self._table.x)
-        return interaction_scores(residual, self._shapes)
+        return clear_pairs(residual, self._shapes, least)
 
     def _features(self, log_scale: float) -> Tensor:  # (N, n, k)
         key = round(log_scale * 4)
