@@ -70,8 +70,7 @@ def _turn_fork(climb: Climb, node: int) -> None:
     if not climb.is_new("fork", node, children, climb.edges[:, node]):
         return
     cost, cuts = climb.freeing(node, children)
-    promised = climb.evidence.screen(node, climb.parents(node)).numpy()
-    worth = promised[children] - _PROMISE * cost[children]
+    worth = climb.change[children, node] - _PROMISE * cost[children]
     best = np.argsort(-worth, kind="stable")[:2]
     if not worth[best].sum() > 0:
         return
