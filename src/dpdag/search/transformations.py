@@ -47,8 +47,9 @@ def choose_transforms(
     any_noise: bool = True,
     fixed: Tensor | None = None,  # (n,) bool
     was_set: Tensor | None = None,  # (rows, n) bool
+    device: torch.device | str = "cpu",
     deadline: Deadline = ENDLESS,
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], Tensor]:
     r"""The transformation of each column under which all of them together are likeliest.
 
     .. math:: \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g_v'(x_v)| + \log P(A),
@@ -58,33 +59,35 @@ def choose_transforms(
     change at the price of its parameters. What wins must hold under processes too, on few rows,
     because causes that act only together look like odd columns to sums.
     Columns that mostly have one value stay as they are, and those that are ``fixed``. Rows in
-    which a column was set say nothing of its density.
+    which a column was set say nothing of its density. The second value is the graph of lines and
+    sums of curves that the columns then have.
     """
     was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
     rows = spaced_rows(x, _ROWS)
     free = ~_mostly_one(x[rows], was_set[rows])
     free = free if fixed is None else free & ~fixed
     plain = ("identity",) * x.shape[1]
-    judge = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, deadline)
+    options: dict[str, Any] = {"any_noise": any_noise, "device": device, "deadline": deadline}
+    judge = _Judge(x[rows], was_set[rows], prior, constraints, options)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
     best = max((judge.evaluate(kinds, first.graph) for kinds in alike), key=lambda one: one.total)
     best = judge.climb(best.kinds, best.graph) if best.total > first.total else first
     best = judge.single_columns(max(first, best, key=lambda one: one.total), free)
     if best.kinds == plain:
-        return plain
+        return plain, best.graph
     processes = [name for name in functions if name not in _CHEAP]
     if processes and x.shape[1] <= _NODES:
         rows = spaced_rows(x, _FEW_ROWS)
-        few = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, deadline, functions)
+        few = _Judge(x[rows], was_set[rows], prior, constraints, options, functions)
         graphs = first.graph, best.graph
         after, before = (
             max(few.evaluate(kinds, graph).total for graph in graphs)
             for kinds in (best.kinds, plain)
         )
         if after < before:
-            return plain
-    return best.kinds
+            return plain, first.graph
+    return best.kinds, best.graph
 
 
 def _mostly_one(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n,)
@@ -103,14 +106,12 @@ class _Judge:
         was_set: Tensor,  # (rows, n) bool
         prior: EdgePrior,
         constraints: Constraints,
-        any_noise: bool,
-        deadline: Deadline,
+        options: dict[str, Any],
         functions: Sequence[str] = _CHEAP,
     ) -> None:
         self.x, self.was_set = x, was_set
         self.prior, self.constraints = prior, constraints
-        self.functions = functions
-        self.options: dict[str, Any] = {"any_noise": any_noise, "deadline": deadline}
+        self.functions, self.options = functions, options
         self.price = 0.5 * math.log(len(x))  # of one parameter
 
     def columns(self, kinds: Sequence[str]) -> Transformed:
