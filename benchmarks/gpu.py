@@ -20,7 +20,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,7 +124,8 @@ def counted_factors() -> Iterator[Counter[tuple[int, ...]]]:
 def profile(run: Callable[[], Fit], *, kernels: bool) -> None:
     """Print where the time of a fit goes."""
     watched = cProfile.Profile()
-    with counted_factors() as counts:
+    found: Fit | str = "interrupted"
+    with counted_factors() as counts, suppress(KeyboardInterrupt):
         found = watched.runcall(run)
     print(f"\nprofiled: {found}", flush=True)
     factors: Counter[int] = Counter()

@@ -119,7 +119,7 @@ def noise_sizes(residual: Tensor, features: Tensor) -> Sizes:  # (b, N), (b, m, 
     by Fisher scoring, the level :math:`\bar e` at its best value throughout.
     """
     rows = residual.shape[-1]
-    eye = torch.eye(features.shape[1], dtype=features.dtype)
+    eye = torch.eye(features.shape[1], dtype=features.dtype, device=features.device)
     factor = torch.linalg.cholesky(features @ features.mT + _PRECISION * eye)
     size = residual.abs()
 

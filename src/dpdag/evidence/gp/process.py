@@ -15,7 +15,7 @@ from ...ops.memory import require_memory
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
-from .batches import Families, as_bits, bits_of, members
+from .batches import BySets, Families, as_bits, bits_of, members
 from .budget import affordable_sets, set_bytes
 from .interactions import clear_pairs, simple_shapes
 from .kernels import KERNELS
@@ -34,7 +34,7 @@ _TRUST = 6.0  # nats promised by a step that need not be checked
 _DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
-_LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening on a CPU
+_LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening
 
 
 _UNKNOWN = math.inf, 0.0
@@ -57,10 +57,10 @@ class GPFit(NamedTuple):
     rough: Tensor
 
     @classmethod
-    def empty(cls, count: int, rows: int) -> GPFit:
+    def empty(cls, count: int, rows: int, device: torch.device) -> GPFit:
         """Nothing that matters."""
         nothing = torch.full((count,), -math.inf, dtype=torch.float64)
-        residual = torch.zeros(count, rows, dtype=torch.float64)
+        residual = torch.zeros(count, rows, dtype=torch.float64, device=device)
         return cls(nothing, residual, torch.zeros(count, dtype=torch.bool), nothing.clone())
 
     def put(self, rows: Tensor, part: GPFit) -> None:
@@ -90,7 +90,7 @@ class GPEvidence(ScreenedEvidence):
 
     Arguments:
         table: Standardised columns.
-        screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
+        screen_rows: Rows of the cheap screening.
         kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
@@ -128,9 +128,9 @@ class GPEvidence(ScreenedEvidence):
         on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
             few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
-            screen_rows = self.n_rows if on_gpu or self.n_rows <= _MOST_ROWS else few
+            screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self.kernel = KERNELS[kernel]
-        self.lookahead = 32 if on_gpu else 1
+        self.lookahead = _ON_GPU if on_gpu else 1
         self._table = Table(*(part.to(device, dtype) for part in table))
         self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
@@ -141,8 +141,7 @@ class GPEvidence(ScreenedEvidence):
             way_out="lower 'rows'",
             device=str(device),
         )
-        # keyed by (child, parent set as bits)
-        self._known: dict[tuple[int, int], _Known] = {}
+        self._known: BySets[_Known] = BySets()
         self._shapes: Tensor | None = None
         self._feature_cache: dict[int, Tensor] = {}
 
@@ -187,7 +186,7 @@ class GPEvidence(ScreenedEvidence):
         nothing = torch.full((len(child),), -math.inf, dtype=torch.float64)
         goal = nothing if target is None else target
         rough_goal = nothing if rough_target is None else rough_target
-        found = GPFit.empty(len(child), self.n_rows)
+        found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
         keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
         for k, key in enumerate(keys):
             if key in self._known:
@@ -220,7 +219,7 @@ class GPEvidence(ScreenedEvidence):
         by_scale, *others = self.kernel.curvature
         curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
         hessian = (torch.diag(curvature) / self.n_rows).expand(len(child), -1, -1)
-        found = GPFit.empty(len(child), self.n_rows)
+        found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
         open_ = torch.arange(len(child))
         if len(self._screen.x) < self.n_rows:
             scale = self.n_rows / len(self._screen.x)
@@ -285,11 +284,7 @@ class GPEvidence(ScreenedEvidence):
 
     def _neighbour(self, child: int, parents: Tensor) -> tuple[int, _Known] | None:  # (n,) bool
         """The best known set with one parent more or less, as bits, and what is known of it."""
-        bits = as_bits(parents)
-        near = (bits ^ (1 << j) for j in range(self.n_nodes))
-        known = [
-            (other, self._known[child, other]) for other in near if (child, other) in self._known
-        ]
+        known = self._known.near(child, as_bits(parents))
         return max(known, key=lambda one: one[1].value, default=None)
 
     def _warm(
