@@ -78,8 +78,8 @@ class DividedMixture(MixtureEvidence):
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         return _each(self.parts, self.part_of, "screens", child, parents)
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        return self.part(child).probe(child, parents)
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        return _each(self.parts, self.part_of, "probes", child, parents) if self.processes else None
 
     def pair_probe(
         self, child: int, parents: Tensor, least: float

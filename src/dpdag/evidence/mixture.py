@@ -416,9 +416,18 @@ class MixtureEvidence(ScreenedEvidence):
         several = parents.sum(-1) > 1
         return torch.where(several, together, (together & several).any())
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        process = self._process(child, parents)
-        return None if process is None or not parents.any() else process.probe(child, parents)
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        if not self.processes:
+            return None
+        given = [
+            self._process(int(v), row) if row.any() else None for v, row in zip(child, parents)
+        ]
+        value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        for process in self.processes.values():
+            own = torch.tensor([one is process for one in given])
+            if bool(own.any()):
+                value[own] = process.probes(child[own], parents[own])
+        return value
 
     def pair_probe(
         self, child: int, parents: Tensor, least: float

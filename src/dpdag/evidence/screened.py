@@ -36,8 +36,8 @@ class ScreenedEvidence(Evidence):
         """The same for one set."""
         return self.screens(torch.tensor([child]), parents[None])[0]
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        """A second, independent ranking of additions, or None where there is none."""
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        """A second, independent ranking of additions; None or −∞ where there is none."""
         return None
 
     def pair_probe(

@@ -16,9 +16,10 @@ from .cuts import Network
 from .pairs import Pairs
 from .prior import EdgePrior
 
-__all__ = ["Climb", "Edge"]
+__all__ = ["Change", "Climb", "Edge"]
 
 Edge = tuple[int, int]
+Change = tuple[list[Edge], list[Edge]]  # edges to insert, and to remove
 _LITTLE = 0.01  # nats that removing any edge costs, so that no more are cut than needed
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
@@ -176,11 +177,23 @@ class Climb:
         """Change edges, or leave them where together that costs more than one by one."""
         return self.apply_all([(insert, remove)])
 
-    def apply_all(self, changes: list[tuple[list[Edge], list[Edge]]]) -> bool:
+    def foresee(self, changes: list[Change]) -> None:
+        """Evaluate what changes make of all children at once, so that making one costs little."""
+        sets = []
+        for insert, remove in changes:
+            edges = self.edges.copy()
+            for edge in insert + remove:
+                edges[edge] ^= True
+            sets += [(j, edges[:, j]) for j in sorted({j for _, j in insert + remove})]
+        if sets:
+            child, parents = zip(*sets)
+            self.evidence.log_evidence(torch.tensor(child), torch.from_numpy(np.stack(parents)))
+
+    def apply_all(self, changes: list[Change]) -> bool:
         """Make changes of edges, one after the other; whether any was made.
 
-        Each holds edges to insert and to remove. One that concerns a child of those before it waits
-        for another time, as does one that now would close a cycle.
+        One that concerns a child of those before it waits for another time, as does one that now
+        would close a cycle.
         """
         chosen: list[tuple[list[Edge], list[Edge], list[int]]] = []
         taken: set[int] = set()

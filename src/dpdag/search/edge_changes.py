@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from .climb import Climb, Edge
 from .pairs import Pairs
@@ -58,12 +59,16 @@ def shortlist_edges(climb: Climb) -> bool:
     open_ = climb.allowed & ~climb.edges & ~climb.exact & ~climb.reach().T & ~climb.tabu
     open_ &= climb.edges.sum(0) < climb.max_parents
     sure = ~climb.edges.any(0) & climb.evidence.screens_roots
-    for child in np.flatnonzero(~climb.widened & ~sure):
+    children = np.flatnonzero(~climb.widened & ~sure)
+    probes = None
+    if len(children):
+        parents = torch.from_numpy(climb.edges.T[children].copy())
+        probes = climb.evidence.probes(torch.from_numpy(children), parents)
+    for k, child in enumerate(children):
         candidates = np.flatnonzero(open_[:, child])
         rankings = [climb.change[:, child]]
-        probe = climb.evidence.probe(int(child), climb.parents(int(child)))
-        if probe is not None:
-            rankings.append(probe.numpy())
+        if probes is not None and probes[k].max() > -math.inf:
+            rankings.append(probes[k].numpy())
         for ranking in rankings:
             top = candidates[np.argsort(-ranking[candidates], kind="stable")[:_SHORTLIST]]
             climb.forced[top, child] = True

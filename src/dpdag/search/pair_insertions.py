@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from .climb import Climb
 
@@ -17,6 +20,23 @@ _CLEAR, _MANY = 40.0, 1000
 _TRIED = 4  # pairs of a child
 
 
+class _Tried(NamedTuple):
+    """Pairs of parents that a child may be given.
+
+    Attributes:
+        pairs: (k, 2) nodes.
+        new: (k, 2) bool, which are no parents yet.
+        parents: (k, n) bool, with the pair.
+        price: (k,) of both.
+    """
+
+    child: int
+    pairs: np.ndarray
+    new: np.ndarray
+    parents: Tensor
+    price: Tensor
+
+
 def insert_pairs(climb: Climb) -> bool:
     """Give each child the pair of parents that its residuals ask for; whether any was worth it.
 
@@ -25,31 +45,44 @@ def insert_pairs(climb: Climb) -> bool:
     """
     if not climb.evidence.sees_pairs:
         return False
-    improved, reach = False, climb.reach()
-    clearly = _CLEAR + 2 * math.log(max(1.0, len(climb.edges) ** 2 / 2 / _MANY))
-    for child in range(len(climb.edges)):
-        full = int(climb.edges[:, child].sum()) + 2 > climb.max_parents
-        if full or not climb.is_new("pair", child, climb.edges[:, child], reach[child]):
-            continue
-        cost, cuts = climb.freeing(child)
-        own = climb.edges[:, child]
-        cost[own] = 0.0
-        found, score = climb.evidence.pair_probe(child, climb.parents(child), clearly)
-        pairs, new = found.numpy(), ~own[found.numpy()]
-        price = cost[pairs].sum(1) + climb.penalty * new.sum(1)
-        promising = np.flatnonzero(new.any(1) & (score.numpy() > price))[:_TRIED]
-        pairs, new, price = pairs[promising], new[promising], price[promising]
-        if not len(pairs):
-            continue
-        larger = climb.parents(child).repeat(len(pairs), 1)
-        larger[torch.arange(len(pairs))[:, None], torch.from_numpy(pairs)] = True
-        target = climb.value[child] + torch.from_numpy(price)
-        values = climb.evidence.reach(torch.full((len(pairs),), child), larger, target)
-        total = values.numpy() - price
-        best = int(total.argmax())
-        if total[best] > float(climb.value[child]):
-            pair = pairs[best][new[best]].tolist()
-            remove = sorted({edge for node in pair for edge in cuts.get(node, [])})
-            if climb.apply([(node, child) for node in pair], remove):
-                improved, reach = True, climb.reach()
+    tried = [one for one in map(partial(_promising, climb), range(len(climb.edges))) if one]
+    if not tried:
+        return False
+    price = torch.cat([one.price for one in tried])
+    child = torch.cat([torch.full((len(one.pairs),), one.child) for one in tried])
+    parents = torch.cat([one.parents for one in tried])
+    values = climb.evidence.reach(child, parents, climb.value[child] + price) - price
+    improved = False
+    for one, totals in zip(tried, values.split([len(one.pairs) for one in tried])):
+        best = int(totals.argmax())
+        if totals[best] > climb.value[one.child]:
+            nodes = one.pairs[best][one.new[best]].tolist()
+            # What cuts cost and which there are depends on the pairs before.
+            cost, cuts = climb.freeing(one.child, nodes)
+            if (cost[nodes] < math.inf).all():
+                remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
+                improved |= climb.apply([(node, one.child) for node in nodes], remove)
     return improved
+
+
+def _promising(climb: Climb, child: int) -> _Tried | None:
+    """The clearest pairs, if there are any and they were not tried before."""
+    own = climb.edges[:, child]
+    full = int(own.sum()) + 2 > climb.max_parents
+    if full or not climb.is_new("pair", child, own, climb.reach()[child]):
+        return None
+    clearly = _CLEAR + 2 * math.log(max(1.0, len(own) ** 2 / 2 / _MANY))
+    found, score = climb.evidence.pair_probe(child, climb.parents(child), clearly)
+    if not len(found):
+        return None
+    pairs = found.numpy()
+    cost, _ = climb.freeing(child, np.unique(pairs))
+    cost[own] = 0.0
+    new = ~own[pairs]
+    price = cost[pairs].sum(1) + climb.penalty * new.sum(1)
+    worth = np.flatnonzero(new.any(1) & (score.numpy() > price))[:_TRIED]
+    if not len(worth):
+        return None
+    larger = climb.parents(child).repeat(len(worth), 1)
+    larger[torch.arange(len(worth))[:, None], found[worth]] = True
+    return _Tried(child, pairs[worth], new[worth], larger, torch.from_numpy(price[worth]))

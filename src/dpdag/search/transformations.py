@@ -71,7 +71,8 @@ def choose_transforms(
     judge = _Judge(x[rows], was_set[rows], prior, constraints, options)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
-    best = max((judge.evaluate(kinds, first.graph) for kinds in alike), key=lambda one: one.total)
+    tried = (one for kinds in alike for one in judge.evaluate(kinds, first.graph))
+    best = max(tried, key=lambda one: one.total)
     best = judge.climb(best.kinds, best.graph) if best.total > first.total else first
     best = judge.single_columns(max(first, best, key=lambda one: one.total), free)
     if best.kinds == plain:
@@ -80,9 +81,8 @@ def choose_transforms(
     if processes and x.shape[1] <= _NODES:
         rows = spaced_rows(x, _FEW_ROWS)
         few = _Judge(x[rows], was_set[rows], prior, constraints, options, functions)
-        graphs = first.graph, best.graph
         after, before = (
-            max(few.evaluate(kinds, graph).total for graph in graphs)
+            max(one.total for one in few.evaluate(kinds, first.graph, best.graph))
             for kinds in (best.kinds, plain)
         )
         if after < before:
@@ -137,12 +137,15 @@ class _Judge:
         )
         return self._scored(kinds, columns, found.adjacency, found.log_evidence)
 
-    def evaluate(self, kinds: tuple[str, ...], graph: Tensor) -> _Scored:
-        """On a given graph."""
+    def evaluate(self, kinds: tuple[str, ...], *graphs: Tensor) -> list[_Scored]:
+        """On given graphs."""
         columns = self.columns(kinds)
         evidence = self.evidence(columns.z, self.was_set)
-        values = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
-        return self._scored(kinds, columns, graph, values)
+        every = torch.arange(len(kinds))
+        return [
+            self._scored(kinds, columns, graph, evidence.log_evidence(every, graph.T.contiguous()))
+            for graph in graphs
+        ]
 
     def changed(self, scored: _Scored, column: int, kind: str) -> _Scored:
         """With another transformation of one column, which is seen by itself and its effects."""

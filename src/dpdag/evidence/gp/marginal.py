@@ -70,12 +70,12 @@ def gp_evidence_and_gradient(
 
 
 def additions_score(
-    y: Tensor,  # (N,)
-    x: Tensor,  # (N, d)
-    parameters: Tensor,  # (d + 2,)
+    y: Tensor,  # (*, N)
+    x: Tensor,  # (*, N, d)
+    parameters: Tensor,  # (*, d + 2)
     features: Tensor,  # (N, n, r)
     kernel: Kernel = _SMOOTH,
-) -> Tensor:  # (n,)
+) -> Tensor:  # (*, n)
     r"""First-order gain of letting each candidate modulate the kernel, all rows, one inverse.
 
     .. math:: \partial_\theta \log p \,\big|_{\theta=0} \quad \text{for} \quad
@@ -86,9 +86,9 @@ def additions_score(
     """
     _, covariance, pull, _, _ = _pull(y, x, parameters, kernel)
     weighted = pull.mul_(kernel.modulated(covariance))
-    rows, n, r = features.shape
-    moved = (weighted @ features.reshape(rows, n * r)).reshape(rows, n, r)
-    return ((features * moved).sum((0, 2)) - weighted.sum()).double().cpu() / 2
+    moved = (weighted @ features.flatten(1)).mul_(features.flatten(1)).sum(-2)  # (*, n r)
+    gained = moved.unflatten(-1, features.shape[1:]).sum(-1)
+    return (gained - weighted.sum((-2, -1)).unsqueeze(-1)).double().cpu() / 2
 
 
 def gp_residual(

@@ -26,7 +26,7 @@ from .marginal import (
     gp_evidence_and_gradient,
     gp_residual,
 )
-from .neighbours import Trials, neighbours
+from .neighbours import Trials, neighbours, typical_scale, widest
 
 __all__ = ["GPEvidence", "GPFit"]
 
@@ -130,7 +130,7 @@ class GPEvidence(ScreenedEvidence):
             few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
             screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self.kernel = KERNELS[kernel]
-        self.lookahead = _ON_GPU if on_gpu else 1
+        self.lookahead = _ON_GPU if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
         self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
@@ -143,7 +143,7 @@ class GPEvidence(ScreenedEvidence):
         )
         self._known: BySets[_Known] = BySets()
         self._shapes: Tensor | None = None
-        self._feature_cache: dict[int, Tensor] = {}
+        self._feature_cache: dict[float, Tensor] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -296,7 +296,7 @@ class GPEvidence(ScreenedEvidence):
             return start
         bits, known = near
         scale = dict(zip(members(bits), known.parameters[:-2].tolist()))
-        typical = float(known.parameters[:-2].clamp(max=math.log(4)).mean())
+        typical = float(typical_scale(known.parameters))
         wanted = parents.nonzero()[:, 0].tolist()
         start[: len(wanted)] = torch.tensor([scale.get(j, typical) for j in wanted])
         start[-2:] = known.parameters[-2:]
@@ -329,13 +329,22 @@ class GPEvidence(ScreenedEvidence):
             values[rows] = self._values(self._screen, families, parameters)
         return values
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        if not parents.any():
-            return None
-        parameters = self.kernel_parameters(child, parents)
-        typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
-        y, x = self._columns(child, parents)
-        return additions_score(y, x, parameters, self._features(typical), self.kernel)
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        """For sets that are not empty."""
+        found = [self.kernel_parameters(int(v), row) for v, row in zip(child, parents)]
+        scales, ends = widest(parents, found)
+        typical = torch.stack([typical_scale(one) for one in found])
+        value = torch.empty(parents.shape, dtype=torch.float64)
+        for key in (typical * 4).round().unique().tolist():
+            alike = ((typical * 4).round() == key).nonzero()[:, 0]
+            features = self._features(key / 4)
+            for rows in alike[parents[alike].sum(-1).argsort(stable=True)].split(self._chunk):
+                self.deadline.check()
+                families = Families.of(child[rows], parents[rows])
+                y, x = families.columns(self._table)
+                parameters = torch.cat([scales[rows].gather(1, families.members), ends[rows]], -1)
+                value[rows] = additions_score(y, x, parameters, features, self.kernel)
+        return value
 
     def _columns(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N,), (N, |S|)
         return self._table.y[:, child], self._table.x[:, parents.to(self._table.x.device)]
@@ -351,10 +360,9 @@ class GPEvidence(ScreenedEvidence):
         return clear_pairs(residual, self._shapes, least)
 
     def _features(self, log_scale: float) -> Tensor:  # (N, n, k)
-        key = round(log_scale * 4)
-        if key not in self._feature_cache:
-            self._feature_cache[key] = column_features(self._table.x / math.exp(key / 4))
-        return self._feature_cache[key]
+        if log_scale not in self._feature_cache:
+            self._feature_cache[log_scale] = column_features(self._table.x / math.exp(log_scale))
+        return self._feature_cache[log_scale]
 
 
 def _with_ends(mask: Tensor) -> Tensor:  # (b, w) bool -> (b, w + 2) float
