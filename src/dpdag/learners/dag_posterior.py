@@ -27,6 +27,7 @@ from .constrained import NotConvergedWarning
 from .missing import fit_with_missing
 from .model_learner import PosteriorLearner
 from .posterior_solver import (
+    Chosen,
     Plan,
     choose_columns,
     counted_share,
@@ -204,11 +205,12 @@ class DAGPosterior(PosteriorLearner):
             rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
             x, was_set = x[rows], was_set[rows]
         self.rows_used_ = len(x)
-        self._kinds, self.columns_ = ("identity",) * x.shape[1], None
+        self._chosen = Chosen(("identity",) * x.shape[1])
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
-            self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
+            self._chosen = choose_columns(x, was_set, constraints, plan)
+        self.columns_ = self._chosen.columns
         return (x if self.columns_ is None else self.columns_(x)), was_set
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
@@ -216,21 +218,23 @@ class DAGPosterior(PosteriorLearner):
         if expected := forecast(x.shape[1], len(x), plan):
             self._stages.say(expected)
         plain = x if self.columns_ is None else self.columns_.inverse(x)
-        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages)
+        start = self._chosen.graph
+        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages, start)
         self._stages.show("fitting functions", 0.9, 1.0)
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         possible = best.adjacency if found[0].possible is None else found[0].possible
         graph = least_wrong(self.posterior_, constraints, possible)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
+        kinds = self._chosen.kinds
+        self.choice_ = records(evidence, graph, names, kinds, types, found[0].doubt)
         continuous = torch.tensor([not own.discrete for own in types])
         pairs = moving_together(evidence, graph, counted_share(x, was_set), continuous)
         self.hidden_causes_: list[dict[str, Any]] = [
             {"source": str(names[i]), "target": str(names[j]), "nats": nats} for i, j, nats in pairs
         ]
         self.quality_ = quality(evidence, graph, [one.graph.adjacency for one in found[1:]])
-        del self._kinds
+        del self._chosen
         history = [
             {"resample": k, "step": step, "log_evidence": value}
             for k, one in enumerate(found)
