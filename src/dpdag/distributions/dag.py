@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 from torch.distributions import Distribution
 from torch.distributions.constraints import Constraint
 
+from ..ops.dags import dags_by_scores
 from ..ops.enumeration import all_dags
 from ..ops.precedence import precedence_mask
 from ..ops.subsets import MAX_NODES, edge_weights, sum_over_orders
@@ -96,14 +97,26 @@ class DAGDistribution(Distribution):
 
     def dags_from(self, noise: Noise) -> Tensor:  # (*sample, *batch, n, n)
         """The DAGs that given noise makes, with gradients to the logits."""
-        return self.edges.edges_from(noise.edges, self.permutation.mask_from(noise.order))
+        if not self.permutation.by_scores:
+            return self.edges.edges_from(noise.edges, self.permutation.mask_from(noise.order))
+        return dags_by_scores(
+            self.permutation.logits,
+            self.edges.logits_along_orders,
+            noise.order,
+            noise.edges,
+            temperature=self.permutation.temperature,
+            edge_temperature=self.edges.temperature,
+        )
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:
         """DAGs without gradients; the same ones as ``rsample`` under the same generator."""
+        if self.permutation.by_scores:
+            with torch.no_grad():
+                return self.rsample(sample_shape, generator=generator)
         order = self.permutation.sample_order(sample_shape, generator=generator)
-        mask = precedence_mask(order, self.edges.logits.dtype)
+        mask = precedence_mask(order, self.permutation.logits.dtype)
         return self.edges.sample(sample_shape, generator=generator).mul_(mask)
 
     @property

@@ -49,6 +49,7 @@ class PermutationDistribution(Distribution, ABC):
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     has_rsample = True
     exact = False  # whether precedence probabilities are closed
+    by_scores = False  # whether every order is the descending sort of the perturbed logits
     monte_carlo_samples = 4096
 
     def __init__(
