@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +14,7 @@ from .precedence import precedence_mask
 from .sorting import FEW, soft_sort_gradient
 from .straight_through import sigmoid_gradient
 
-__all__ = ["dags_by_scores"]
+__all__ = ["dags_by_scores", "dags_by_seeds"]
 
 
 class _DAGsByScores(torch.autograd.Function):
@@ -112,3 +114,69 @@ def dags_by_scores(
     return _DAGsByScores.apply(
         order_logits, edge_logits, order_noise, edge_noise, temperature, edge_temperature
     )
+
+
+class _SeededDAGs(torch.autograd.Function):
+    """The same from noise that kernels make, and in the backward pass make again."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        order_logits: Tensor,  # (batch, n)
+        edge_logits: Tensor,  # (batch, n, n)
+        seeds: Tensor,  # (1 or batch)
+        samples: int,
+        temperature: float,
+        edge_temperature: float,
+    ) -> Tensor:  # (samples · batch, n, n)
+        from .kernels.draw import draw_dags, perturbed_scores
+
+        scores = perturbed_scores(order_logits, seeds, samples * len(order_logits))
+        ctx.save_for_backward(edge_logits, scores, seeds)
+        ctx.temperatures = temperature, edge_temperature
+        return draw_dags(edge_logits, scores, seeds)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        from .kernels.edge_gradient import edge_gradient
+        from .kernels.order_gradient import order_gradient
+
+        (edge_logits, scores, seeds), (grad,) = ctx.saved_tensors, grads
+        temperature, edge_temperature = ctx.temperatures
+        to_order = to_edges = None
+        if ctx.needs_input_grad[0]:
+            to_scores = order_gradient(grad, edge_logits, scores, seeds, temperature)
+            to_order = to_scores.unflatten(0, (-1, len(edge_logits))).sum(0)
+        if ctx.needs_input_grad[1]:
+            to_edges = edge_gradient(grad, edge_logits, scores, seeds, edge_temperature)
+        return to_order, to_edges, None, None, None, None
+
+
+def dags_by_seeds(
+    order_logits: Tensor,  # (*batch, n)
+    edge_logits: Tensor,  # (*batch, n, n)
+    seeds: Tensor,  # (1) for all together, or (*batch) int64
+    sample_shape: Sequence[int] = (),
+    *,
+    temperature: float = 1.0,
+    edge_temperature: float = 1.0,
+) -> Tensor:  # (*sample, *batch, n, n)
+    """DAGs as :func:`dags_by_scores` makes them, from seeds instead of noise.
+
+    The result is written once and its noise never, so that sampling takes little longer than
+    filling the memory. Needs :func:`~dpdag.ops.kernels.has_kernels` of the logits.
+
+    Arguments:
+        seeds: Of the noise: one stream for everything, or one for each batch item, which then
+            does not depend on the others.
+    """
+    batch, n = edge_logits.shape[:-2], edge_logits.shape[-1]
+    dags = _SeededDAGs.apply(
+        order_logits.reshape(-1, n).contiguous(),
+        edge_logits.reshape(-1, n, n).contiguous(),
+        seeds.reshape(-1).contiguous(),
+        math.prod(sample_shape),
+        temperature,
+        edge_temperature,
+    )
+    return dags.reshape(*sample_shape, *batch, n, n)
