@@ -108,7 +108,7 @@ class DAGDistribution(Distribution):
         self, sample_shape: Sequence[int], generator: Generator | None = None
     ) -> Noise | Seeds:
         """All that is random in a number of samples."""
-        if self.seeded and math.prod((*sample_shape, *self.batch_shape)):
+        if self.seeded and torch.Size((*sample_shape, *self.batch_shape)).numel():
             seed = torch.empty(1, dtype=torch.int64, device=self.permutation.logits.device)
             return Seeds(seed.random_(generator=generator), sample_shape)
         order = self.permutation.draw_noise(sample_shape, generator)

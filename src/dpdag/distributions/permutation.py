@@ -49,7 +49,6 @@ class PermutationDistribution(Distribution, ABC):
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     has_rsample = True
     exact = False  # whether precedence probabilities are closed
-    by_scores = False  # whether every order is the descending sort of the perturbed logits
     monte_carlo_samples = 4096
 
     def __init__(
@@ -75,6 +74,11 @@ class PermutationDistribution(Distribution, ABC):
             event_shape=Size((self.n_nodes, self.n_nodes)),
             validate_args=validate_args,
         )
+
+    @property
+    def by_scores(self) -> bool:
+        """Whether every order is the descending sort of the perturbed logits."""
+        return False
 
     @staticmethod
     @abstractmethod

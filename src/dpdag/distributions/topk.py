@@ -75,7 +75,7 @@ class GumbelTopK(PermutationDistribution):
 
     @property
     def by_scores(self) -> bool:
-        """Constraints on the order overrule the scores."""
+        """Unless constraints overrule the scores."""
         return self._before is None
 
     @property
