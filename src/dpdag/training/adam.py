@@ -97,7 +97,7 @@ class ReplicaAdam:
         """The update where replicas have rates of their own."""
         beta1, beta2 = self.betas
         # A graph on a device can read no numbers; elsewhere they are quicker than tensors.
-        steps = self.steps.double() if self.steps.is_cuda else self.steps.item()
+        steps = self.steps if self.steps.is_cuda else self.steps.item()
         torch._foreach_lerp_(self.first, grads, 1 - beta1)
         torch._foreach_mul_(self.second, beta2)
         torch._foreach_addcmul_(self.second, grads, grads, 1 - beta2)
