@@ -35,7 +35,7 @@ def precedes(own, other, row, column):
 @triton.jit
 def _draw(
     dags,
-    edge_logits,
+    probabilities,
     scores,
     seeds,
     n_units,
@@ -53,16 +53,16 @@ def _draw(
     sample = (draw // n_seeds).to(tl.int32)
     scores += draw * n
     dags += draw * n * n
-    edge_logits += (draw % batch) * n * n
+    probabilities += (draw % batch) * n * n
     own = tl.load(scores + row, mask=row < n, other=0.0)
     for tile in range(n_tiles):
         column = tile * WIDTH + tl.arange(0, WIDTH)
         inside = (row < n)[:, None] & (column < n)[None, :]
         place = row[:, None].to(tl.int64) * n + column[None, :]
         other = tl.load(scores + column, mask=column < n, other=0.0)
-        phi = tl.load(edge_logits + place, mask=inside, other=0.0)
+        probability = tl.load(probabilities + place, mask=inside, other=0.0)
         uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS)
-        edge = (uniform < tl.sigmoid(phi)) & precedes(own, other, row, column)
+        edge = (uniform < probability) & precedes(own, other, row, column)
         tl.store(dags + place, edge.to(tl.float32), mask=inside)
 
 
@@ -81,18 +81,18 @@ def perturbed_scores(order_logits: Tensor, seeds: Tensor, draws: int) -> Tensor:
     return scores
 
 
-def draw_dags(edge_logits: Tensor, scores: Tensor, seeds: Tensor) -> Tensor:
+def draw_dags(probabilities: Tensor, scores: Tensor, seeds: Tensor) -> Tensor:
     """Random edges along scores: (batch, n, n), (draws, n), (seeds) -> (draws, n, n)."""
     draws, n = scores.shape
     dags = scores.new_empty(draws, n, n)
     unit = alignment(n)
     _draw[(draws, triton.cdiv(n, ROWS))](
         dags,
-        edge_logits,
+        probabilities,
         scores,
         seeds,
         n // unit,
-        len(edge_logits),
+        len(probabilities),
         len(seeds),
         triton.cdiv(n, WIDTH.value),
         UNIT=unit,

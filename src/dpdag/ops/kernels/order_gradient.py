@@ -17,12 +17,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .draw import ROWS, alignment, precedes
+from .draw import ROWS, alignment
 from .random import WIDTH, edge_uniforms
 
 __all__ = ["order_gradient"]
 
-_SPAN = 256  # rows whose sums one program makes
+_SPAN = 256  # rows at most whose sums one program makes
+_PROGRAMS = 512  # that keep a GPU busy
 
 
 @triton.jit
@@ -62,7 +63,7 @@ def _decays(scores, order, n, scale, BLOCK: tl.constexpr):
 def _tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
     """Σ w_jk / Z_j over j < k and over j > k, 1 / Z_k, Σ ±S_kj."""
     draw = tl.program_id(0).to(tl.int64)
-    tables += draw * 4 * n
+    tables += draw * 5 * n
     node, inside, down, up = _decays(scores + draw * n, order + draw * n, n, scale, BLOCK)
     one = tl.where(inside, 1.0, 0.0)
     before, after = _before(down, one), _after(up, one)
@@ -71,6 +72,7 @@ def _tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
     tl.store(tables + n + node, _after(up, inverse), mask=inside)
     tl.store(tables + 2 * n + node, inverse, mask=inside)
     tl.store(tables + 3 * n + node, (after - before) * inverse, mask=inside)
+    tl.store(tables + 4 * n + node, tl.arange(0, BLOCK).to(tl.float32), mask=inside)
 
 
 @triton.jit
@@ -87,7 +89,7 @@ def _gather(
 ):
     """The gradient of all scores of one draw."""
     draw = tl.program_id(0).to(tl.int64)
-    tables += draw * 4 * n
+    tables += draw * 5 * n
     of_rows += draw * n_tiles * 4 * n
     of_columns += draw * n_spans * 4 * n
     node, inside, down, up = _decays(scores + draw * n, order + draw * n, n, scale, BLOCK)
@@ -118,7 +120,7 @@ def _incident_sums(
     of_rows,
     of_columns,
     upstream,
-    edge_logits,
+    probabilities,
     scores,
     tables,
     seeds,
@@ -127,29 +129,30 @@ def _incident_sums(
     n_seeds,
     n_tiles,
     n_spans,
+    span,
     draw_units,
     row_units,
     column_stride,
     scale,
     UNIT: tl.constexpr,
     ROWS: tl.constexpr,
-    SPAN: tl.constexpr,
 ):
     """Sums of H = g · [φ + L ≥ 0] over rows and columns of one part of a DAG."""
     n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
     draw = tl.program_id(0).to(tl.int64)
     tile = tl.program_id(1)
-    span = tl.program_id(2)
+    part = tl.program_id(2)
     seed = tl.load(seeds + draw % n_seeds)
     sample = (draw // n_seeds).to(tl.int32)
     scores += draw * n
-    tables += draw * 4 * n
+    tables += draw * 5 * n
     upstream += draw * draw_stride
-    edge_logits += (draw % batch) * n * n
+    probabilities += (draw % batch) * n * n
     of_rows += (draw * n_tiles + tile) * 4 * n
-    of_columns += (draw * n_spans + span) * 4 * n
+    of_columns += (draw * n_spans + part) * 4 * n
     column = tile * WIDTH + tl.arange(0, WIDTH)
     other = tl.load(scores + column, mask=column < n, other=0.0)
+    other_rank = tl.load(tables + 4 * n + column, mask=column < n, other=0.0)
     other_before = tl.load(tables + column, mask=column < n, other=0.0)
     other_after = tl.load(tables + n + column, mask=column < n, other=0.0)
     other_after += tl.load(tables + 2 * n + column, mask=column < n, other=0.0)
@@ -157,23 +160,24 @@ def _incident_sums(
     forward = tl.zeros((ROWS, WIDTH), tl.float32)
     backward = tl.zeros((ROWS, WIDTH), tl.float32)
     slope = tl.zeros((ROWS, WIDTH), tl.float32)
-    for start in range(0, SPAN, ROWS):
-        row = span * SPAN + start + tl.arange(0, ROWS)
-        inside = (row < n)[:, None] & (column < n)[None, :] & (row[:, None] != column[None, :])
+    for start in range(part * span, tl.minimum((part + 1) * span, n), ROWS):
+        row = start + tl.arange(0, ROWS)
+        inside = (row < n)[:, None] & (column < n)[None, :]
         place = row[:, None].to(tl.int64) * n + column[None, :]
         there = (
             row[:, None].to(tl.int64) * row_stride + column[None, :].to(tl.int64) * column_stride
         )
-        phi = tl.load(edge_logits + place, mask=inside, other=0.0)
+        probability = tl.load(probabilities + place, mask=inside, other=0.0)
         grad = tl.load(upstream + there, mask=inside, other=0.0)
         own = tl.load(scores + row, mask=row < n, other=0.0)
+        own_rank = tl.load(tables + 4 * n + row, mask=row < n, other=0.0)
         own_before = tl.load(tables + row, mask=row < n, other=0.0)
         own_before += tl.load(tables + 2 * n + row, mask=row < n, other=0.0)
         own_after = tl.load(tables + n + row, mask=row < n, other=0.0)
         uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS)
-        value = tl.where(uniform < tl.sigmoid(phi), grad, 0.0)
+        value = tl.where(uniform < probability, grad, 0.0)
         weighted = value * tl.exp(-tl.abs(own[:, None] - other[None, :]) * scale)
-        first = precedes(own, other, row, column)
+        first = own_rank[:, None] < other_rank[None, :]
         along, against = tl.where(first, weighted, 0.0), tl.where(first, 0.0, weighted)
         kept = tl.where(first, value, 0.0)
         plain += kept
@@ -195,16 +199,19 @@ def _incident_sums(
 
 def order_gradient(
     upstream: Tensor,  # (draws, n, n)
-    edge_logits: Tensor,  # (batch, n, n)
+    probabilities: Tensor,  # (batch, n, n) with a diagonal of zeros
     scores: Tensor,  # (draws, n)
     seeds: Tensor,  # (seeds)
     temperature: float,
 ) -> Tensor:  # (draws, n)
     """The gradient of the scores, where H is the upstream gradient times the edges."""
     draws, n = scores.shape
-    n_tiles, n_spans = triton.cdiv(n, WIDTH.value), triton.cdiv(n, _SPAN)
+    n_tiles = triton.cdiv(n, WIDTH.value)
+    rows = n * draws * n_tiles // _PROGRAMS
+    span = min(max(triton.cdiv(rows, ROWS), 1) * ROWS, _SPAN)
+    n_spans = triton.cdiv(n, span)
     order = scores.argsort(dim=-1, descending=True, stable=True)
-    tables = scores.new_empty(draws, 4, n)
+    tables = scores.new_empty(draws, 5, n)
     of_rows = scores.new_empty(draws, n_tiles, 4, n)
     of_columns = scores.new_empty(draws, n_spans, 4, n)
     out = torch.empty_like(scores)
@@ -217,22 +224,22 @@ def order_gradient(
         of_rows,
         of_columns,
         upstream,
-        edge_logits,
+        probabilities,
         scores,
         tables,
         seeds,
         n // unit,
-        len(edge_logits),
+        len(probabilities),
         len(seeds),
         n_tiles,
         n_spans,
+        span,
         draw_stride // unit,
         row_stride // unit,
         column_stride,
         scale,
         UNIT=unit,
         ROWS=ROWS,
-        SPAN=_SPAN,
     )
     _gather[(draws,)](
         out,
