@@ -180,9 +180,7 @@ def _run_epoch(descent: _Descent, data: Data, state: TrainingState, schedule: Sc
     rows = x.shape[-1]
     size = min(schedule.batch_size, rows)
     steps = -(-rows // size)
-    order = torch.stack(
-        [torch.randperm(rows, generator=g, device=x.device) for g in state.generators]
-    )  # (r, rows)
+    order = _shuffles(rows, state.generators, x.device)
     noise = objective.draw_noise(steps, state.generators)
     batches = _take(x, order)
     weights = [_take(weight, order) for weight in data.train_weight]
@@ -224,6 +222,19 @@ def _finish(objective: Objective, data: Data, state: TrainingState, *, early: bo
     with torch.no_grad():
         for name, tensor in state.parameters.items():
             tensor.copy_(state.best[name])
+
+
+def _shuffles(
+    rows: int, generators: Sequence[Generator], device: torch.device
+) -> Tensor:  # (r, rows)
+    """A random order of the rows for every replica."""
+    if device.type == "cpu":
+        return torch.stack([torch.randperm(rows, generator=g) for g in generators])
+    # One sort of all replicas: of each alone it would cost a GPU many launches.
+    keys = torch.empty(len(generators), rows, dtype=torch.int64, device=device)
+    for own, generator in zip(keys, generators):
+        own.random_(generator=generator)
+    return keys.argsort(-1)
 
 
 def _take(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)

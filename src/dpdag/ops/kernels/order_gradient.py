@@ -61,7 +61,7 @@ def _decays(scores, order, n, scale, BLOCK: tl.constexpr):
 
 @triton.jit
 def _tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
-    """Σ w_jk / Z_j over j < k and over j > k, 1 / Z_k, Σ ±S_kj."""
+    """Per node Σ w_jk / Z_j over j < k and over j > k, 1 / Z_k, Σ_j ±S_kj and the position."""
     draw = tl.program_id(0).to(tl.int64)
     tables += draw * 5 * n
     node, inside, down, up = _decays(scores + draw * n, order + draw * n, n, scale, BLOCK)
