@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["write_whole"]
-
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file in UTF-8, which appears when all of it is there."""

@@ -6,8 +6,6 @@ from importlib import import_module
 from shlex import quote
 from typing import Any
 
-__all__ = ["optional"]
-
 
 def optional(module: str, *, needed_by: str, install: str) -> Any:
     """A module, or an error in one line that says how to install it.

@@ -8,8 +8,6 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-__all__ = ["Registry", "suggest"]
-
 
 def suggest(name: object, known: list[str]) -> str:
     """Say "Did you mean …?" where a known name is close in any case of letters, else nothing.

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from dpdag import CAM, DAGPosterior
-from dpdag.columns import MonotoneColumns, transform
+from dpdag.columns import MonotoneColumns, Units, transform
 from dpdag.evidence.mixture import MixtureEvidence
-from dpdag.exports import LearnedGraph, Units, to_dagitty, to_dot
+from dpdag.exports import LearnedGraph, to_dagitty, to_dot
 from dpdag.exports.dowhy import ScaledNoiseModel
 from dpdag.exports.network import write_gml, write_graphml
 from dpdag.optional import optional

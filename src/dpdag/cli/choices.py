@@ -13,12 +13,9 @@ from typing import Any
 from .. import datasets
 from ..experiments import EXPERIMENTS, Experiment, Method, Source
 from ..experiments.sources import named, own_table
-from ..learners import LEARNERS
 from ..registry import suggest
-from .options import settings
+from .options import learner_class, settings
 from .table import FILE_ENDINGS
-
-__all__ = ["chosen_experiments", "method", "narrowed", "source"]
 
 GROUPS = ("paper", "own")
 WORD = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<settings>.*)\])?")
@@ -75,10 +72,7 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
     parts = WORD.fullmatch(word)
     if parts is None:
         raise ValueError(f"--learners takes names such as CAM or CAM[penalty=2.0]; got {word!r}.")
-    name, more = (
-        parts["name"],
-        settings((parts["settings"] or "").split(",")) if parts["settings"] else {},
-    )
+    name, more = parts["name"], settings(parts["settings"].split(",") if parts["settings"] else ())
     found = [one for one in known if name.lower() in (one.name.lower(), _class(one).lower())]
     if not found:
         found = [Method(*_learner(name))]
@@ -116,14 +110,8 @@ def _members(group: str) -> list[str]:
 def _learner(name: str) -> tuple[str, Any]:
     if ":" in name:
         return name.partition(":")[2], _own_class(name)
-    kinds = {kind.lower(): kind for kind in LEARNERS}
-    if name.lower() not in kinds:
-        hint = suggest(name, list(LEARNERS))
-        raise ValueError(
-            f"Unknown learner {name!r} (--learners).{hint} Known: {', '.join(LEARNERS)}, or "
-            "package.module:Class."
-        )
-    return kinds[name.lower()], LEARNERS[kinds[name.lower()]]
+    found = learner_class(name, " (--learners)", ", or package.module:Class")
+    return found.__name__, found
 
 
 def _own_class(word: str) -> Any:

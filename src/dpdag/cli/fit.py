@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..records import RunRecord
     from .table import Table
 
-__all__ = ["fit"]
-
 MANY_COLUMNS = 100
 
 EXAMPLES = """

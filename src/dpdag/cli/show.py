@@ -17,8 +17,6 @@ from .fit import OverwriteOption
 from .output import new_file
 from .streams import say
 
-__all__ = ["list_parts", "report"]
-
 
 class Part(StrEnum):
     """What can be listed."""

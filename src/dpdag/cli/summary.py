@@ -24,8 +24,6 @@ from ..records import (
 )
 from .table import Table
 
-__all__ = ["discrete", "facts", "origin", "show"]
-
 SHOWN = 15
 OPEN = 0.9  # of a link's probability, beneath which its direction is open
 

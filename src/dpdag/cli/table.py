@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,14 +27,11 @@ from ..registry import suggest
 from ..seeding import numpy_generator
 from .under import Under, targets_in, with_rows
 
-__all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
-
 MIN_ROWS = 5
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How to read a text file."""
 
     separator: str | None = None
@@ -149,13 +146,7 @@ def read(data: str, reading: Reading) -> Table:
         if known.mask is None:
             return table
         return replace(table, targets=[tuple(compress(known.names, row)) for row in known.mask])
-    frame = datasets.read(
-        file,
-        separator=reading.separator,
-        decimal=reading.decimal,
-        encoding=reading.encoding,
-        na=reading.na,
-    )
+    frame = datasets.read(file, **reading._asdict())
     if frame.shape[1] == 1:
         raise ValueError(
             f"{data} has one column, {str(frame.columns[0])!r}; a graph needs two. If it has "
@@ -204,7 +195,7 @@ def _noted(table: Table) -> Table:
 def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
     frame = table.frame.drop(columns=list(datasets.uninformative(table.frame)))
-    text, holes = datasets.text_columns(frame), gaps(frame)
+    text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
     if odd:
@@ -215,9 +206,9 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
         )
         if frame[odd].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
-    if holes and missing == "error":
+    if missed and missing == "error":
         reasons.append(
-            f"misses values in {holes}; fill them while learning with --missing impute or leave "
+            f"misses values in {missed}; fill them while learning with --missing impute or leave "
             "such rows out with --missing drop."
         )
     numbers = datasets.floats(frame.drop(columns=text))

@@ -16,8 +16,6 @@ from ..registry import suggest
 if TYPE_CHECKING:
     from .table import Table
 
-__all__ = ["Under", "refuse_unable", "targets_in", "under_of", "with_rows"]
-
 Targets = tuple[str, ...]  # columns that were set in a row
 
 

@@ -7,6 +7,7 @@ from .relations import EXACT, exact_relations
 from .table import Table, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
 from .types import TYPES, ColumnType, TypedColumns, level_text
+from .units import Units
 
 __all__ = [
     "EXACT",
@@ -17,6 +18,7 @@ __all__ = [
     "Table",
     "Transformed",
     "TypedColumns",
+    "Units",
     "column_types",
     "exact_relations",
     "infer_type",

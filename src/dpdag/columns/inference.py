@@ -13,8 +13,6 @@ from ..ops.columns import is_number, stray_words
 from ..registry import suggest
 from .types import TYPES, ColumnType, as_numbers, level_text
 
-__all__ = ["column_types", "infer_type", "is_label"]
-
 _FEW = 10  # values of a scale such as 1 to 5
 _RETURNS = 5  # rows per value before few values are a scale rather than a small sample
 _MOST = 50  # categories of a column of labels

@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["upper_mode"]
-
 _GRID = 256  # places at which densities are looked at
 _WIDTH = 0.9  # of the kernel, over the fifth root of the rows (Silverman)
 _DEEP = 0.5  # height of a valley, over that of the lower of its two peaks

@@ -8,8 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["EXACT", "Relations", "exact_relations"]
-
 # Nats a row by which columns are known from others when that is arithmetic rather than nature: what
 # is left of a column has e^-5 of its spread.
 EXACT = 5.0

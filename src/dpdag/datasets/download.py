@@ -7,8 +7,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["blob_id", "fetch", "verify"]
-
 
 def blob_id(content: bytes) -> str:
     r"""The id git gives a file: sha1("blob " + size + NUL + content).

@@ -17,8 +17,6 @@ from .random_graphs import erdos_renyi
 from .record import Dataset, FloatArray, IntArray, Provenance
 from .simulation import NONLINEARITIES
 
-__all__ = ["COLUMN_TYPES", "MixedModel", "mixed"]
-
 _USUAL = 4000  # rows that say what is usual of every column
 _STRENGTH = {"continuous": 1.0, "binary": 2.0, "category": 2.0, "ordinal": 2.5, "count": 0.7}
 _ROOT_NOISE = ("gaussian", "uniform", "gumbel")

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ..registry import Registry
 
-__all__ = ["NOISES", "Noise"]
-
 FloatArray = NDArray[np.float64]
 StandardDraw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
 

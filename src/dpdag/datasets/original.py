@@ -21,8 +21,6 @@ from .record import Dataset, Provenance, default_names
 from .sachs import CITATION as SACHS_CITATION
 from .sachs import PROTEINS
 
-__all__ = ["ORIGINALS", "data_folders", "original"]
-
 Arrays = tuple[NDArray[Any], NDArray[Any], list[str]]  # X, A, names
 
 # Git blob ids, sha1("blob " + size + NUL + content), at the pinned commit.
@@ -123,14 +121,16 @@ def _names(name: str, n_nodes: int) -> list[str]:
 
 
 def _locate(name: str) -> Path:
-    folders = []
-    for folder in data_folders():
-        folders.append(folder)
-        for file in (f"{name}.npz", ORIGINALS[name]):
-            if (folder / file).is_file():
-                return folder / file
-    file = ORIGINALS[name]
+    file, folders = ORIGINALS[name], list(data_folders())
+    if found := find(f"{name}.npz", file):
+        return found
     return fetch(URL + file, folders[-1] / file, blob=BLOBS[file], other_folder=folders[0])
+
+
+def find(*files: str) -> Path | None:
+    """The first of some files that is in a data folder."""
+    places = (folder / file for folder in data_folders() for file in files)
+    return next((place for place in places if place.is_file()), None)
 
 
 def _pick(index: int, count: int) -> int:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["floats", "text_columns", "uninformative"]
+from ..ops.columns import standard_columns
 
 
 def text_columns(frame: pd.DataFrame) -> list[Any]:
     """Columns that hold no numbers."""
-    import pandas as pd
-
     kinds = pd.api.types
     return [
         name
@@ -44,19 +40,12 @@ def uninformative(frame: pd.DataFrame) -> dict[Any, str]:
     columns = [_codes(frame[name]) if name in text else frame[name] for name in names]
     values = np.column_stack([column.to_numpy(np.float64, na_value=np.nan) for column in columns])
     known = ~np.isnan(values)
-    count = np.maximum(known.sum(0), 1)
-    size = np.where(known, np.abs(values), 0.0).max(0, initial=0.0)
-    scaled = np.where(known, values, 0.0) / np.where(size > 0, size, 1.0)
-    centred = np.where(known, scaled - scaled.sum(0) / count, 0.0)
-    spread = np.sqrt((centred**2).sum(0))
+    z, constant = standard_columns(values)
     found = {}
     for k, name in enumerate(names):
-        if not known[:, k].any():
-            found[name] = "all values missing"
-        elif spread[k] < 1e-13 * np.sqrt(count[k]):
-            found[name] = "constant"
-    z = centred / np.where(spread > 0, spread, 1.0)
-    copies = np.triu(np.abs(z.T @ z) > 1 - 1e-12, k=1)
+        if constant[k]:
+            found[name] = "constant" if known[:, k].any() else "all values missing"
+    copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
     for i, j in np.argwhere(copies).tolist():
         same_gaps = bool((known[:, i] == known[:, j]).all())
         if same_gaps and names[i] not in found and names[j] not in found:

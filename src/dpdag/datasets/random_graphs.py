@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from ..registry import Registry
 from ..seeding import numpy_generator
 
-__all__ = ["GRAPHS", "barabasi_albert", "bipartite", "erdos_renyi", "scale_free", "small_world"]
-
 IntArray = NDArray[np.int64]
 GraphFamily = Callable[..., IntArray]
 

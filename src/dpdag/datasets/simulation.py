@@ -25,8 +25,6 @@ from .record import (
     default_names,
 )
 
-__all__ = ["NONLINEARITIES", "simulate"]
-
 Node = int | str
 Environment = Mapping[Any, float | None]
 Nonlinearity = Callable[[FloatArray], FloatArray]

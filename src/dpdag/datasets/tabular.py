@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from ..ops.columns import is_number
 from ..optional import optional
 from .preparation import floats, text_columns
 from .record import default_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["read"]
 
 PACKED = (".gz", ".xz", ".bz2")
 SEPARATORS = (",", ";", "\t", "|")
@@ -75,8 +71,6 @@ def read(
 
 
 def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: Any) -> pd.DataFrame:
-    import pandas as pd
-
     options: dict[str, Any] = {
         "header": None,
         "encoding": "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding,
@@ -108,8 +102,6 @@ def _header(
     file: Path, separators: Sequence[str], options: dict[str, Any]
 ) -> tuple[list[str], str]:
     """Names in the first line, and the separator that makes most of them, the first of equals."""
-    import pandas as pd
-
     options = {"nrows": 1, "dtype": str, "keep_default_na": False, **options}
     found: list[tuple[list[str], str]] = []
     for candidate in separators:
@@ -128,8 +120,6 @@ def _check_header(names: list[str], file: Path) -> None:
 
 
 def _parquet(file: Path) -> pd.DataFrame:
-    import pandas as pd
-
     parquet = optional("pyarrow.parquet", needed_by=str(file), install="dpdag[parquet]")
     try:
         names = parquet.read_schema(file).names
@@ -143,8 +133,6 @@ def _parquet(file: Path) -> pd.DataFrame:
 
 
 def _npy(file: Path) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         with file.open("rb") as stream:
             values = np.lib.format.read_array(stream, allow_pickle=False)

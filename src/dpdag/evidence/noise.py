@@ -126,7 +126,7 @@ def _shape_gains(u: Tensor, levels: Sequence[Levels]) -> Tensor:  # (s, b, N) ->
     """Of one shape for all rows, and of shapes by level of each cause, averaged."""
     gain = shape_gain(u.flatten(0, 1)).unflatten(0, u.shape[:2])
     choices = torch.ones_like(gain)
-    for caused, code in levels:
+    for caused, code in (Levels(*(part.to(u.device) for part in own)) for own in levels):
         if bool(caused.any()):
             own = level_gain(u[:, caused].flatten(0, 1), code).unflatten(0, (len(u), -1))
             gain[:, caused] = torch.logaddexp(gain[:, caused], own)
@@ -186,7 +186,7 @@ def noise_sizes(residual: Tensor, features: Tensor) -> Sizes:  # (b, N), (b, m, 
     by Fisher scoring, the level :math:`\bar e` at its best value throughout.
     """
     rows = residual.shape[-1]
-    eye = torch.eye(features.shape[1], dtype=features.dtype)
+    eye = torch.eye(features.shape[1], dtype=features.dtype, device=features.device)
     factor = torch.linalg.cholesky(features @ features.mT + _PRECISION * eye)
     size = residual.abs()
 

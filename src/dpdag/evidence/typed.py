@@ -81,8 +81,14 @@ class TypedEvidence(MixtureEvidence):
     def _cheap(self, table: Table) -> dict[str, Any]:
         if not self.discrete.categories:
             return super()._cheap(table)
-        sums = CategoryCurves(table.x, y=table.y, categories=self.discrete.categories)
-        return {"linear": CategoryLines(table.y, self.discrete.categories), "additive": sums}
+        of_categories: dict[str, Any] = {
+            "categories": self.discrete.categories,
+            "device": self.device,
+        }
+        return {
+            "linear": CategoryLines(table.y, **of_categories),
+            "additive": CategoryCurves(table.x, y=table.y, **of_categories),
+        }
 
     def _given(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor

@@ -15,8 +15,6 @@ import numpy as np
 from .experiment import Experiment, Method, Source
 from .measures import Measure
 
-__all__ = ["Cell", "plan", "told"]
-
 PASSED = (
     "random_state",
     "device",

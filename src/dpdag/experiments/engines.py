@@ -20,8 +20,6 @@ from .runner import Batch
 from .store import Outcome
 from .work import run_batch, use_one_thread
 
-__all__ = ["Local", "OnRay"]
-
 RETRIES = 3  # of a batch whose worker was lost
 
 

@@ -11,8 +11,6 @@ from ..registry import Registry
 from .measures import Measure
 from .views import Figure, Table
 
-__all__ = ["EXPERIMENTS", "Experiment", "Method", "Source", "list_experiment"]
-
 
 @dataclass(frozen=True)
 class Source:

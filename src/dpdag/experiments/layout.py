@@ -11,8 +11,6 @@ from .experiment import Experiment
 from .store import Store
 from .views import Figure, Metric, Table
 
-__all__ = ["Layout", "read_layouts", "record_layout"]
-
 
 @dataclass(frozen=True)
 class Layout:

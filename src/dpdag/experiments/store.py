@@ -15,8 +15,6 @@ from typing import Any
 from ..files import write_whole
 from .measures import Values
 
-__all__ = ["Outcome", "Store"]
-
 
 @dataclass(frozen=True)
 class Outcome:

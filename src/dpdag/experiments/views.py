@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["AUCS", "DIRECTED", "SECONDS", "SHD", "Figure", "Metric", "Table", "all_in_one"]
-
 
 @dataclass(frozen=True)
 class Metric:

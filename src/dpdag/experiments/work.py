@@ -23,8 +23,6 @@ from .cell import Cell
 from .measures import Array, Fitted, plain
 from .store import Outcome
 
-__all__ = ["failure", "run_batch", "use_one_thread"]
-
 
 class Task(NamedTuple):
     """A cell with its data, ready to be fitted."""

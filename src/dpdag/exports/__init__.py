@@ -1,6 +1,6 @@
 """A learned graph in the forms that other software reads."""
 
-from .dowhy import Units, to_dowhy
+from .dowhy import to_dowhy
 from .graph import LearnedGraph
 from .network import (
     causallearn_matrix,
@@ -15,7 +15,6 @@ from .text import to_dagitty, to_dot
 
 __all__ = [
     "LearnedGraph",
-    "Units",
     "causallearn_matrix",
     "edge_table",
     "lingam_matrix",

@@ -12,46 +12,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..columns import MonotoneColumns
+from ..columns import Units
 from ..ops.labels import label_index
 from ..optional import optional
 from ..scm import StructuralModel
 from .graph import LearnedGraph
 from .network import to_networkx
 
-__all__ = ["ColumnUnits", "LearnedFunction", "ScaledNoiseModel", "Units", "to_dowhy"]
-
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Units:
-    """Between original values and those that a model works on.
-
-    Arguments:
-        location: (n,) means, and ``scale``: (n,) standard deviations of the columns.
-        columns: What the standardised columns are transformed by, if anything.
-    """
-
-    location: Array
-    scale: Array
-    columns: MonotoneColumns | None = None
-
-    def to_model(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
-        """Standardised and transformed."""
-        x = torch.from_numpy((values - self.location) / self.scale)
-        return x if self.columns is None else self.columns(x)
-
-    def given(self, parents: Sequence[int], values: Array) -> Tensor:  # (m, parents) -> (m, n)
-        """The model's rows for values of the parents, all other columns at their means."""
-        rows = np.tile(self.location, (len(values), 1))
-        rows[:, list(parents)] = values
-        return self.to_model(rows)
-
-    def to_original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
-        """Back again."""
-        x = x if self.columns is None else self.columns.inverse(x)
-        return x.numpy() * self.scale + self.location
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,6 @@ from numpy.typing import NDArray
 from ..optional import optional
 from .graph import Edge, LearnedGraph
 
-__all__ = [
-    "causallearn_matrix",
-    "edge_table",
-    "lingam_matrix",
-    "to_networkx",
-    "to_pgmpy",
-    "write_gml",
-    "write_graphml",
-]
-
 
 def to_networkx(graph: LearnedGraph) -> nx.DiGraph[Any]:
     """A ``networkx.DiGraph`` whose edges carry ``score`` and, where known, ``probability``."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_sums
 from ..ops.precedence import precedence_mask
 from ..scm import AdditiveMechanisms, fit_additive
@@ -25,11 +25,9 @@ from ..search import (
     subsamples,
 )
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
 from .checks import Range, check_choice, check_ranges
-
-__all__ = ["CAM"]
+from .model_learner import ModelLearner
 
 _MOVES = ("add", "delete", "reverse")
 
@@ -77,10 +75,8 @@ class CAM(ModelLearner):
     max_parents: int | None = None
     penalty: float = 3.0
     n_bootstrap: int = 20
-    knowledge: Knowledge | None = None
     pns: Any = None
     prune: bool | float = True
-    random_state: Any = None
 
     takes_interventions: ClassVar[bool] = True
     ranges: ClassVar[Mapping[str, Range]] = {"penalty": Range(-math.inf)}

@@ -14,15 +14,6 @@ import torch
 
 from ..registry import suggest
 
-__all__ = [
-    "Range",
-    "check_choice",
-    "check_mechanism",
-    "check_ranges",
-    "resolve_device",
-    "warn_caller",
-]
-
 _HERE = str(Path(__file__).parents[1])
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..objectives import CONSTRAINTS
 from ..objectives.score import Score
 from ..ops.graphs import acyclic_part
@@ -31,12 +31,10 @@ from ..training import (
     split_rows,
     train,
 )
-from .answers import ModelLearner
 from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device, warn_caller
+from .model_learner import ModelLearner
 from .networks import Networks, take_replicas
-
-__all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
@@ -130,11 +128,8 @@ class ConstrainedLearner(DAGLearner):
     validation_fraction: float = 0.1
     standardise: bool = True
     n_restarts: int = 1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     betas: ClassVar[tuple[float, float]] = ADAM

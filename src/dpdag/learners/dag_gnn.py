@@ -19,8 +19,6 @@ from .density import DensityLearner
 from .networks import weight_generators
 from .storage import record
 
-__all__ = ["DAGGNN"]
-
 Layers = Sequence[tuple[Tensor, Tensor]]  # weight (r, 1, out, in) and bias (r, 1, out, 1) of each
 
 

@@ -20,8 +20,6 @@ from .density import DensityLearner
 from .networks import stacked
 from .storage import record
 
-__all__ = ["DAGNF", "NORMALISERS"]
-
 BINS = 8
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..columns import ColumnType, column_types
 from ..deadline import Deadline
-from ..distributions import Constraints, Knowledge
+from ..distributions import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
@@ -21,18 +21,13 @@ from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
-from .base import Job, Solution
-from .checks import (
-    check_choice,
-    check_mechanism,
-    check_ranges,
-    resolve_device,
-    warn_caller,
-)
+from .base import Solution
+from .checks import check_choice, check_mechanism, check_ranges, resolve_device, warn_caller
 from .constrained import NotConvergedWarning
-from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
+from .model_learner import PosteriorLearner
 from .posterior_solver import (
+    Chosen,
     Plan,
     choose_columns,
     counted_share,
@@ -45,8 +40,6 @@ from .posterior_solver import (
     solve,
 )
 from .validation import warn_of_row_numbers
-
-__all__ = ["DAGPosterior"]
 
 # Rows from which functions and their noise are known to a percent; more would only take longer.
 ENOUGH_ROWS = 20_000
@@ -125,11 +118,8 @@ class DAGPosterior(PosteriorLearner):
     time_budget: float | None = None
     types: Mapping[Any, str] | None = None
     missing: str = "error"
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     takes_interventions: ClassVar[bool] = True
@@ -207,43 +197,44 @@ class DAGPosterior(PosteriorLearner):
         unasked = self.mechanism == "auto" and self.time_budget is None
         return plan.within_patience(columns, rows) if unasked else plan
 
-    def _prepare(self, X: Any, interventions: Any = None) -> Job:
+    def _seen(
+        self, x: Tensor, constraints: Constraints, was_set: Tensor
+    ) -> tuple[Tensor, Tensor]:  # (rows, n) twice
         """Columns are transformed first, so that selection sees what the search will see."""
-        values = self._validate(X, reset=True)
-        mask, constraints = self._experiments(values, interventions)
-        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         if len(x) > ENOUGH_ROWS:
             rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
             x, was_set = x[rows], was_set[rows]
         self.rows_used_ = len(x)
-        self._kinds, self.columns_ = ("identity",) * x.shape[1], None
+        self._chosen = Chosen(("identity",) * x.shape[1])
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
-            self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
-        x = x if self.columns_ is None else self.columns_(x)
-        return self._selected(Job(self, x, constraints, was_set))
+            self._chosen = choose_columns(x, was_set, constraints, plan)
+        self.columns_ = self._chosen.columns
+        return (x if self.columns_ is None else self.columns_(x)), was_set
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if expected := forecast(x.shape[1], len(x), plan):
             self._stages.say(expected)
         plain = x if self.columns_ is None else self.columns_.inverse(x)
-        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages)
+        start = self._chosen.graph
+        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages, start)
         self._stages.show("fitting functions", 0.9, 1.0)
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         possible = best.adjacency if found[0].possible is None else found[0].possible
         graph = least_wrong(self.posterior_, constraints, possible)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
+        kinds = self._chosen.kinds
+        self.choice_ = records(evidence, graph, names, kinds, types, found[0].doubt)
         continuous = torch.tensor([not own.discrete for own in types])
         pairs = moving_together(evidence, graph, counted_share(x, was_set), continuous)
         self.hidden_causes_: list[dict[str, Any]] = [
             {"source": str(names[i]), "target": str(names[j]), "nats": nats} for i, j, nats in pairs
         ]
         self.quality_ = quality(evidence, graph, [one.graph.adjacency for one in found[1:]])
-        del self._kinds
+        del self._chosen
         history = [
             {"resample": k, "step": step, "log_evidence": value}
             for k, one in enumerate(found)

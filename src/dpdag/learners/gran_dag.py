@@ -16,8 +16,6 @@ from ..training import RMSPROP
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked
 
-__all__ = ["GraNDAG"]
-
 CUT = 1e-4  # weight below which an edge never comes back
 
 

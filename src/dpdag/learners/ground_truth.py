@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
@@ -21,13 +21,11 @@ from ..objectives import LIKELIHOODS
 from ..ops.labels import label_texts
 from ..ops.named_graphs import align_graph
 from ..scm import Mechanisms, fit_linear, fit_mixed
-from .answers import ModelLearner
 from .base import Solution
 from .checks import check_mechanism, check_ranges
+from .model_learner import ModelLearner
 from .networks import Networks
 from .posterior_solver import Plan
-
-__all__ = ["GroundTruthDAG"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -75,9 +73,6 @@ class GroundTruthDAG(ModelLearner):
     patience: int = 10
     validation_fraction: float = 0.1
     device: str = "auto"
-    knowledge: Knowledge | None = None
-    prune: bool | float = False
-    random_state: Any = None
 
     takes_interventions: ClassVar[bool] = True
 

@@ -10,8 +10,6 @@ from typing import Any
 from ..columns import ColumnType, level_text
 from ..registry import suggest
 
-__all__ = ["interventions"]
-
 
 def interventions(
     do: Mapping[Any, Any] | None, names: Sequence[Any], types: Sequence[ColumnType] = ()

@@ -17,8 +17,6 @@ from ..ops.noise import to_logistic
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked
 
-__all__ = ["MaskedDAG"]
-
 MOST_PARENTS = 5.0  # expected at the start: with half of many columns the constraint overflows
 
 

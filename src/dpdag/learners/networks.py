@@ -15,8 +15,6 @@ from ..seeding import base_seed, derive_seed
 from ..training import Schedule, split_rows, train
 from .checks import resolve_device
 
-__all__ = ["Networks", "settings_of", "stacked", "take_replicas", "weight_generators"]
-
 Record = TypeVar("Record", bound=Any)
 Module = TypeVar("Module", bound=nn.Module)
 

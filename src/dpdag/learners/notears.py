@@ -15,8 +15,6 @@ from ..scm import Mechanisms, fit_linear
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked, weight_generators
 
-__all__ = ["NOTEARS"]
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NOTEARS(NetworkFunctions, ConstrainedLearner):

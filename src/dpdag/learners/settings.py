@@ -12,8 +12,6 @@ from ..seeding import base_seed, derive_seed
 from .networks import settings_of
 from .variational import Design, Hyper, search_orders
 
-__all__ = ["design_of", "hypers_of", "start_orders"]
-
 
 def hypers_of(learner: Any) -> list[Hyper]:
     """The settings of every restart."""

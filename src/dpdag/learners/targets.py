@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from ..registry import suggest
 from .checks import warn_caller
 
-__all__ = ["set_by_design", "told_apart", "what_was_set"]
-
 Mask = NDArray[np.bool_]
 
 

@@ -17,20 +17,6 @@ from ..ops.columns import MISSING_WAY_OUT, is_number, numbers_rows, stray_words
 from ..ops.labels import Label, are_positions, label_array
 from .checks import warn_caller
 
-__all__ = [
-    "Rows",
-    "as_frame",
-    "coded",
-    "decoded",
-    "fitted_columns",
-    "like_input",
-    "plain_types",
-    "refuse_empty",
-    "refuse_twice",
-    "validated",
-    "warn_of_row_numbers",
-]
-
 Array = NDArray[np.float64]
 Rows = Array | pd.DataFrame
 

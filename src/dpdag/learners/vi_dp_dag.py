@@ -12,20 +12,18 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..distributions import PERMUTATIONS, Constraints, Knowledge
+from ..distributions import PERMUTATIONS, Constraints
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
 from ..training import ProgressBar
 from .base import Job, Solution
 from .checks import check_choice, check_ranges
-from .graph_posterior import PosteriorLearner
+from .model_learner import PosteriorLearner
 from .networks import Networks, take_replicas
 from .settings import design_of, hypers_of, start_orders
 from .validation import warn_of_row_numbers
 from .variational import Replicas, fit_replicas, posterior
-
-__all__ = ["VIDPDAG"]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -51,8 +49,9 @@ class VIDPDAG(PosteriorLearner):
             bootstrap resample's), "random" from nothing; or a given order of columns.
         likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
         kl_weight: λ.
-        edge_prior: Prior probability of an edge.
-        edge_start: Probability that all edges start from.
+        edge_prior, edge_start: Probability of an edge beforehand, and the one that all edges
+            start from. Among more than 100 columns both stand for as many expected parents of a
+            column as among 100.
         learning_rate: Of the mechanisms; ``order_learning_rate`` of ψ, ``edge_learning_rate``
             of φ.
         temperature, edge_temperature: τ of the relaxed permutation and edges.
@@ -107,14 +106,11 @@ class VIDPDAG(PosteriorLearner):
     batch_size: int = 64
     patience: int | None = None
     validation_fraction: float = 0.1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
     checkpoint: str | Path | None = None
     checkpoint_every: int = 10
     callbacks: Sequence[Any] = ()
-    random_state: Any = None
     verbose: bool = True
 
     @classmethod

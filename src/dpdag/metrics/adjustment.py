@@ -9,8 +9,6 @@ import numpy as np
 from ..ops.named_graphs import Names, graph_pair
 from ..optional import optional
 
-__all__ = ["ancestor_aid", "parent_aid", "sid"]
-
 
 def sid(truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None) -> float:
     r"""Structural intervention distance: pairs whose effect the estimate would get wrong.

@@ -8,8 +8,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ..ops.named_graphs import Names, scores_and_truth
 
-__all__ = ["edge_auc"]
-
 
 def edge_auc(scores: Any, truth: Any, *, names: Names = None) -> dict[str, float]:
     r"""Areas under the precision–recall and the ROC curve, of directed and undirected edges.

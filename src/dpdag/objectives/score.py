@@ -11,8 +11,6 @@ from torch import Generator, Tensor, nn
 
 from ..distributions.knowledge import Constraints
 
-__all__ = ["Score"]
-
 
 class Score(nn.Module, ABC):
     """A loss whose parameters also make a weighted adjacency, which must become acyclic.

@@ -19,6 +19,7 @@ __all__ = [
     "numbers_rows",
     "refuse_degenerate",
     "refuse_missing",
+    "standard_columns",
     "standardised",
     "stray_words",
 ]
@@ -68,19 +69,29 @@ def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
             f"X must have values of sizes from {SMALLEST:g} to {LARGEST:g}; got {', '.join(far)}: "
             "choose another unit, or put NaN where a number stands for a missing value."
         )
-    scaled = values / np.maximum(np.abs(values).max(0), np.finfo(float).tiny)
-    spread = scaled.std(0)
-    constant = np.flatnonzero(spread < 1e-13)
-    if len(constant):
-        columns = [names[j] for j in constant.tolist()]
+    z, constant = standard_columns(values)
+    if constant.any():
+        columns = [names[j] for j in np.flatnonzero(constant).tolist()]
         raise ValueError(f"X is constant in columns {columns}; drop them: they have no causes.")
-    z = (scaled - scaled.mean(0)) / spread
     copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
     if copies.any():
         pairs = [(names[i], names[j]) for i, j in np.argwhere(copies).tolist()]
         raise ValueError(
             f"X holds copies, equal up to shift and scale, in columns {pairs}; keep one of each."
         )
+
+
+def standard_columns(values: Array) -> tuple[Array, NDArray[np.bool_]]:  # (rows, n)
+    """Columns in standard units, missing values at their mean, and which ones are constant."""
+    known = ~np.isnan(values)
+    scaled = np.where(known, values, 0.0)
+    scaled = scaled / np.maximum(np.abs(scaled).max(0), np.finfo(float).tiny)
+    count = np.maximum(known.sum(0), 1)
+    centred = np.where(known, scaled - scaled.sum(0) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(0) / count)
+    constant = spread < 1e-13
+    z = np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+    return z * np.sqrt(len(values) / count), constant
 
 
 def stray_words(frame: Any) -> list[str]:

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from ..metrics import edge_report, shd
 
-__all__ = ["Comparison", "compare"]
-
 
 class Comparison(NamedTuple):
     """How far a learned graph is the known one.

@@ -13,8 +13,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from ..learners.answers import ModelLearner
 from ..learners.base import DAGLearner
+from ..learners.model_learner import ModelLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
 from ..ops.labels import label_texts
@@ -23,8 +23,6 @@ from .diagnostics import column_names, diagnose
 from .notes import fit_notes
 from .quality import quality_facts
 from .record import Curve, Origin, RunRecord
-
-__all__ = ["describe", "versions"]
 
 Array = NDArray[np.float64]
 

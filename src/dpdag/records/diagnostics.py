@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ..columns import ColumnType, exact_relations
 from ..metrics import r2_sortability
+from ..ops.columns import standard_columns
 from ..ops.labels import label_texts
-
-__all__ = ["Diagnostics", "column_names", "diagnose", "listed"]
 
 Array = NDArray[np.float64]
 
@@ -131,7 +130,7 @@ def diagnose(
         raise ValueError(f"X must be (rows, columns) and not empty; got shape {values.shape}.")
     labels = column_names(X) if names is None else label_texts(names)
     missing = np.isnan(values).sum(0)
-    z, constant = _standard(values)
+    z, constant = standard_columns(values)
     strength = np.triu(np.abs(z.T @ z / len(z)), k=1)
     varies = ~constant & ~np.array([own.discrete for own in types] or [False])
 
@@ -169,19 +168,6 @@ def column_names(X: Any) -> list[str]:
     if hasattr(X, "columns"):
         return label_texts(X.columns)
     return [f"x{k}" for k in range(np.shape(X)[1])]
-
-
-def _standard(values: Array) -> tuple[Array, NDArray[np.bool_]]:  # (rows, n) -> (rows, n), (n,)
-    """Columns in standard units, missing values at their mean, and which ones are constant."""
-    known = ~np.isnan(values)
-    scaled = np.where(known, values, 0.0)
-    scaled = scaled / np.maximum(np.abs(scaled).max(0), np.finfo(float).tiny)
-    count = np.maximum(known.sum(0), 1)
-    centred = np.where(known, scaled - scaled.sum(0) / count, 0.0)
-    spread = np.sqrt((centred**2).sum(0) / count)
-    constant = spread < 1e-13
-    z = np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
-    return z * np.sqrt(len(values) / count), constant
 
 
 def _verdict(values: Array, graph: Any) -> str | None:

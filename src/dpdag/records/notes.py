@@ -9,8 +9,6 @@ import numpy as np
 from ..ops.labels import label_texts
 from .diagnostics import listed
 
-__all__ = ["experiment_facts", "fit_notes"]
-
 
 def experiment_facts(learner: Any, rows: int) -> dict[str, Any]:
     """Rows that inform each column and edges settled; empty where nothing was set in any row.

@@ -9,8 +9,6 @@ from typing import Any
 
 from .diagnostics import listed
 
-__all__ = ["MISFIT", "cautions", "explains", "may_be_effects", "quality_facts"]
-
 MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
 COMPUTED = 0.99  # of a column that others account for: measurements are seldom so exact
 ASKED = 6  # columns that a reader is asked about

@@ -16,8 +16,6 @@ from ..files import write_whole
 from ..ops.graphs import is_acyclic
 from .diagnostics import Diagnostics
 
-__all__ = ["Curve", "Origin", "RunRecord"]
-
 FORMAT = 1
 
 Array = NDArray[np.float64]
@@ -110,15 +108,10 @@ class RunRecord:
 
     def __post_init__(self) -> None:
         n = len(self.names)
-        shapes = {"edge_scores": (n, n), "adjacency": (n, n)}
-        shapes |= {
-            name: (n, n)
-            for name in ("edge_probabilities", "ancestor_probabilities")
-            if getattr(self, name) is not None
-        }
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"'{name}' must be {shape}; got {getattr(self, name).shape}.")
+        for name in ("edge_scores", "adjacency", "edge_probabilities", "ancestor_probabilities"):
+            matrix = getattr(self, name)
+            if matrix is not None and matrix.shape != (n, n):
+                raise ValueError(f"'{name}' must be {(n, n)}; got {matrix.shape}.")
         if sorted(self.causal_order) != list(range(n)):
             raise ValueError(f"'causal_order' must hold each of the {n} columns once.")
         if not bool(is_acyclic(torch.from_numpy(self.adjacency))):

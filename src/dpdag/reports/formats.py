@@ -7,8 +7,6 @@ from html import escape
 
 from .tables import Entry, Grid
 
-__all__ = ["html", "latex", "markdown"]
-
 NOTHING = "–"
 
 

@@ -13,8 +13,6 @@ from ..records import RunRecord, describe
 from .payload import payload
 from .sections import sections
 
-__all__ = ["render_report", "report", "write_report"]
-
 
 def report(learner: Any, X: Any, path: str | Path = "report.html", *, truth: Any = None) -> Path:
     """Write the page about a fitted learner, and give its path back.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ..ops.layout import bends, layered
 from ..records import MISFIT, RunRecord
 
-__all__ = ["WIDE", "payload", "short_label", "training"]
-
 Array = NDArray[np.float64]
 Edge = tuple[int, int]
 

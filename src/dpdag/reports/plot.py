@@ -11,8 +11,6 @@ from ..scm.plot import draw_graph
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_graph"]
-
 KINDS = (".png", ".svg", ".pdf")
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from ..records import MISFIT, Origin, RunRecord, cautions, explains, may_be_effects
 from .payload import WIDE, training
 
-__all__ = ["sections"]
-
 SURE = 0.9
 
 

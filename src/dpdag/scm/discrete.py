@@ -24,8 +24,6 @@ from ..evidence.likelihoods import (
 )
 from ..evidence.splines import SplineBasis, fit_splines
 
-__all__ = ["DiscreteColumn", "DiscreteMechanisms", "fit_discrete"]
-
 _CURVES = 8
 _BEYOND = 3.0  # times the largest count seen, that a count may reach
 

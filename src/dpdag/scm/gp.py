@@ -14,8 +14,6 @@ from ..columns import standardise
 from ..evidence.gp import KERNELS, GPEvidence
 from ..ops.rows import spaced
 
-__all__ = ["GPMechanisms", "fit_gp"]
-
 _BLOCK = 8192  # rows predicted at once
 _WORK = 1e10  # rows times squared points with a kernel, where not every row can have one
 _FEWEST = 500  # such points

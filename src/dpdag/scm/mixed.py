@@ -17,8 +17,6 @@ from .gp import fit_gp
 from .linear import fit_linear
 from .model import Mechanisms, UncertainMechanisms
 
-__all__ = ["MixedMechanisms", "fit_mixed"]
-
 _FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
 _FUNCTIONS = 0.85  # of all time, that fitting processes may end at
 _CURVES = "processes as functions (sums of curves predict)"

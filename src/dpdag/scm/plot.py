@@ -14,8 +14,6 @@ from ..optional import optional
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_graph"]
-
 MAX_BENT = 500  # in denser pictures no edge can avoid all nodes
 INK, PAPER, RIM = "#1b2330", "#eef2f8", "#52617a"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag.cli.matching import filled, matching, whole_numbers
+from dpdag.cli.model_outputs import aligned, filled, whole_numbers
 from dpdag.cli.table import Table
 from dpdag.columns import ColumnType
 from dpdag.scm import Observed
@@ -23,15 +23,15 @@ def test_labels_that_the_model_does_not_know_are_refused():
     table = Table.of("new.csv", pd.DataFrame({"site": ["A", "E", None], "age": 1.0}))
     said = "new.csv has 'E' in 'site', of which the model knows only A, B, C; leave such rows out"
     with pytest.raises(ValueError, match=said):
-        matching(table, NAMES, TYPES)
-    found = matching(Table.of("t", table.frame.replace("E", "C")), NAMES, TYPES)
+        aligned(table, NAMES, TYPES)
+    found = aligned(Table.of("t", table.frame.replace("E", "C")), NAMES, TYPES)
     assert list(found) == NAMES
 
 
 def test_labels_that_are_read_as_numbers_are_known():
     own = ColumnType("category", ("1", "2", "b"), "text")
     frame = pd.DataFrame({"site": [1.0, np.nan], "age": 1.0})
-    found = matching(Table.of("t", frame), NAMES, (own, TYPES[1]))
+    found = aligned(Table.of("t", frame), NAMES, (own, TYPES[1]))
     np.testing.assert_array_equal(own.encode(found["site"]), [0.0, np.nan])
 
 

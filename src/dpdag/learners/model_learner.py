@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from ..columns import TypedColumns
+from ..distributions import DAGMixture
+from ..ops.graphs import reachability
 from ..ops.labels import label_index
 from ..scm import StructuralModel, fit_by_rows, fit_discrete
 from ..seeding import torch_generator
@@ -19,8 +21,6 @@ from .base import Array, DAGLearner, Job, Solution
 from .checks import warn_caller
 from .interventions import interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
-
-__all__ = ["ModelLearner"]
 
 
 class ModelLearner(DAGLearner):
@@ -59,9 +59,9 @@ class ModelLearner(DAGLearner):
         values = like_input(self._means(given), own, X, [own.means for own in self.types_ or ()])
         if not return_std:
             return values
-        x = self._model_units(given)
+        x = self._units.to_model(given)
         mean, std = model.predict(x), model.deviation(x)
-        width = self._original(mean + std) - self._original(mean - std)
+        width = self._units.to_original(mean + std) - self._units.to_original(mean - std)
         width[:, self._labelled()] = np.nan
         return values, like_input(width / 2, own, X)
 
@@ -81,7 +81,7 @@ class ModelLearner(DAGLearner):
         if model.discrete is None:
             return {}
         names, types = self._names(self.n_features_in_), self.types_ or ()
-        found = model.discrete.probabilities(self._model_units(given))
+        found = model.discrete.probabilities(self._units.to_model(given))
         return {
             names[k]: pd.DataFrame(p.numpy(), getattr(own, "index", None), list(types[k].levels))
             for k, p in found.items()
@@ -96,9 +96,9 @@ class ModelLearner(DAGLearner):
         """
         model = self._fitted()
         values = self._validate(fitted_columns(self, X), reset=False)
-        density = model.log_likelihood(self._model_units(values))
+        density = model.log_likelihood(self._units.to_model(values))
         if self.columns_ is not None:  # of the columns themselves, not of their images
-            density = density + self.columns_.log_slope(self._standard_units(values))
+            density = density + self.columns_.log_slope(self._units.standardised(values))
         judged = ~torch.from_numpy(self._was_set(values, interventions))
         if not bool(judged.any()):
             raise ValueError("'interventions' says that all values were set: none is to be judged.")
@@ -108,7 +108,7 @@ class ModelLearner(DAGLearner):
         """Fill every NaN from its learned parents; other values are untouched."""
         model, own = self._fitted(), fitted_columns(self, X)
         values = validated(self, own, reset=False)
-        filled = self._settled(model.impute(self._model_units(values)))
+        filled = self._settled(model.impute(self._units.to_model(values)))
         return like_input(np.where(np.isnan(values), filled, values), own, X, self.types_ or ())
 
     def sample(
@@ -132,7 +132,7 @@ class ModelLearner(DAGLearner):
     def counterfactual(self, X: Any, do: Mapping[Any, Any]) -> Rows:  # (m, n) -> (m, n)
         """What the rows of ``X`` would have been, their own noise kept, had ``do`` been done."""
         model, own = self._fitted(), fitted_columns(self, X)
-        x, given = self._model_units(self._validate(own, reset=False)), self._interventions(do)
+        x, given = self._units.to_model(self._validate(own, reset=False)), self._interventions(do)
         rows = self._settled(model.counterfactual(x, do=self._held(given)), given)
         return like_input(rows, own, X, self.types_ or ())
 
@@ -168,28 +168,18 @@ class ModelLearner(DAGLearner):
 
     def _means(self, values: Array) -> Array:  # (m, n) -> (m, n)
         """Predictions as numbers, of labels the likeliest."""
-        model, x = self._fitted(), self._model_units(values)
-        means, labels = self._original(model.predict(x)), self._labelled()
+        model, x = self._fitted(), self._units.to_model(values)
+        means, labels = self._units.to_original(model.predict(x)), self._labelled()
         if labels:
-            means[:, labels] = self._original(model.likeliest(x))[:, labels].round()
+            means[:, labels] = self._units.to_original(model.likeliest(x))[:, labels].round()
         return means
 
     def _labelled(self) -> list[int]:
         return [k for k, own in enumerate(self.types_ or ()) if own.labelled]
 
-    def _model_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
-        """Standardised, and transformed where the model works on transformed columns."""
-        x = self._standard_units(values)
-        return x if self.columns_ is None else self.columns_(x)
-
-    def _original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
-        """Back from the model's units."""
-        x = x if self.columns_ is None else self.columns_.inverse(x)
-        return x.numpy() * self.scale_ + self.location_
-
     def _settled(self, x: Tensor, given: Mapping[int, float] | None = None) -> Array:
         """Back from the model's units (m, n), values of every type as they may be."""
-        values = self._original(x)
+        values = self._units.to_original(x)
         if self.observed_ is not None and self.observed_.bounds is not None:
             values = values.clip(*self.observed_.bounds)
         for k, own in enumerate(self.types_ or ()):
@@ -216,7 +206,35 @@ class ModelLearner(DAGLearner):
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""
-        row = np.array(self.location_, dtype=float)
-        row[list(values)] = list(values.values())
-        x = self._model_units(row[None])[0]
+        x = self._units.given([*values], np.array([[*values.values()]]))[0]
         return {k: float(x[k]) for k in values}
+
+
+class PosteriorLearner(ModelLearner):
+    """A learner whose solution is a distribution over DAGs.
+
+    Attributes:
+        posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
+        edge_probabilities_: (n, n) posterior probability of every edge.
+        linked_probabilities_: (n, n) probability of an edge in either direction.
+    """
+
+    posterior_: DAGMixture
+    edge_probabilities_: Array
+    linked_probabilities_: Array
+
+    def sample_dags(self, k: int, random_state: Any = None) -> np.ndarray:  # -> (k, n, n)
+        """Draw DAGs from the posterior, 0/1 integers."""
+        self._fitted()
+        generator = torch_generator(random_state, "dags")
+        return self.posterior_.sample((k,), generator=generator).numpy().astype(int)
+
+    def ancestor_probabilities(self, k: int = 1000, random_state: Any = 0) -> Array:  # -> (n, n)
+        """Probability that i is an ancestor of j, over ``k`` sampled DAGs."""
+        graphs = torch.from_numpy(self.sample_dags(k, random_state))
+        return reachability(graphs).double().mean(0).numpy()
+
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
+        self.edge_probabilities_ = self.posterior_.edge_marginals.double().numpy()
+        self.linked_probabilities_ = self.edge_probabilities_ + self.edge_probabilities_.T

@@ -1,4 +1,4 @@
-"""What a saved model answers, as tables and graphs on disk."""
+"""What a saved model gives for a table, as tables and graphs on disk."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..columns import level_text
-from ..learners import DAGLearner, ModelLearner, load
+from .. import datasets
+from ..columns import ColumnType, level_text
+from ..learners import DAGLearner, ModelLearner
 from ..ops.labels import label_index, label_texts
 from ..records import listed
-from .matching import filled, matching, whole_numbers
+from ..registry import suggest
+from ..scm import Observed
 from .output import new_file
 from .streams import say
-from .table import Table, gaps
+from .table import Table, code_hint, gaps, text_examples
 
-__all__ = ["drawn", "imputed", "load", "predicted", "write", "write_graphs"]
+LARGEST = 2**53  # whole numbers beyond are not exact in floating point
 
 
 def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataFrame:
@@ -45,7 +47,7 @@ def predicted(
         probabilities: Whether columns "name=level" follow, with the probabilities of all levels.
     """
     _require_functions(learner)
-    own = matching(table, _names(learner), learner.types_ or ())
+    own = aligned(table, _names(learner), learner.types_ or ())
     if own.isna().any(axis=None):
         where = gaps(table.frame[list(own)])
         raise ValueError(
@@ -83,7 +85,7 @@ def _beside(values: pd.DataFrame, more: pd.DataFrame, option: str) -> pd.DataFra
 def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
     _require_functions(learner)
-    own = _as_fitted(matching(table, _names(learner), learner.types_ or ()), learner)
+    own = _as_fitted(aligned(table, _names(learner), learner.types_ or ()), learner)
     return filled(table.frame, _frame(learner.impute(own), learner))
 
 
@@ -112,6 +114,58 @@ def _number(value: str) -> float | str:
         return float(value)
     except ValueError:
         return value
+
+
+def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> pd.DataFrame:
+    """The columns that a model was fitted to, in its order, from a table with these or more.
+
+    Arguments:
+        table: With the columns.
+        names: Of the model's columns.
+        types: Of the model's columns; labels that they do not know are refused.
+    """
+    data, frame = table.origin.source, table.frame
+    names = list(map(str, names))
+    for name in names:
+        if name not in frame:
+            hint = suggest(name, [str(other) for other in frame])
+            raise ValueError(f"{data} lacks the column {name!r} of the model.{hint}")
+    labels = {name: own for name, own in zip(names, types) if own.labelled}
+    for name, own in labels.items():
+        if strange := own.unknown(frame[name]):
+            raise ValueError(
+                f"{data} has {listed([repr(level) for level in strange])} in {name!r}, of which "
+                f"the model knows only {', '.join(map(level_text, own.levels))}; leave such rows "
+                "out or fit again with them."
+            )
+    numbers = datasets.floats(frame[[name for name in names if name not in labels]])
+    if text := datasets.text_columns(numbers):
+        raise ValueError(
+            f"{data} has text in {text_examples(numbers, text)}, where the model has numbers."
+            f"{code_hint(numbers[text])}"
+        )
+    return frame[names].assign(**numbers)
+
+
+def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """A table with its gaps filled from a model's columns, all else as it is."""
+    gaps = [name for name in frame.columns[frame.isna().any()] if name in own]
+    return frame.assign(**{name: own[name] for name in gaps})
+
+
+def whole_numbers(
+    frame: pd.DataFrame, observed: Observed | None, held: Mapping[Any, Any]
+) -> pd.DataFrame:
+    """Round columns in which only whole numbers were observed, but those held at other values."""
+    if observed is None:
+        return frame
+    rounded = {
+        str(name): frame[name].round().astype("int64")
+        for name, whole in zip(frame, observed.whole, strict=True)
+        if whole and frame[name].dtype == float and frame[name].abs().max() < LARGEST
+        if float(held.get(name, 0)).is_integer()
+    }
+    return frame.assign(**rounded)
 
 
 def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
