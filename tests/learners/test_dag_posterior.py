@@ -163,7 +163,18 @@ def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
     zero = torch.tensor(0.0)
     none = nothing.bool()
     doubt = Doubt(
-        nothing, nothing, zero.expand(3), zero, nothing, none[0], nothing, none, none[0], 100, 0.0
+        nothing,
+        nothing,
+        zero.expand(3),
+        zero,
+        nothing,
+        none[0],
+        nothing,
+        none,
+        none[0],
+        none[0],
+        100,
+        0.0,
     )
     return Found(graph, posteriors, torch.tensor(weights), doubt)
 

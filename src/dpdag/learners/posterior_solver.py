@@ -13,6 +13,7 @@ from ..columns import (
     ColumnType,
     MonotoneColumns,
     TypedColumns,
+    column_types,
     exact_relations,
     order_by_values,
     table_of,
@@ -286,6 +287,7 @@ class Rows(NamedTuple):
         tied: (n, n) share of linked pairs among columns of one exact relation.
         settled: (n, n) bool, whether some row had one column set and the other not.
         discrete: (n,) bool, columns of few values.
+        coded: (n,) bool, those that are taken for continuous.
     """
 
     share: Tensor
@@ -293,6 +295,7 @@ class Rows(NamedTuple):
     tied: Tensor
     settled: Tensor
     discrete: Tensor
+    coded: Tensor
 
     @classmethod
     def of(
@@ -306,7 +309,8 @@ class Rows(NamedTuple):
         none = torch.zeros(x.shape[1], dtype=torch.bool)
         discrete = none if types is None else types.discrete
         tied = exact_relations(plain).linked
-        return cls(counted_share(x, was_set), likeness(x), tied, settled, discrete)
+        coded = torch.tensor([own.discrete for own in column_types(plain.numpy())]) & ~discrete
+        return cls(counted_share(x, was_set), likeness(x), tied, settled, discrete, coded)
 
 
 def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)

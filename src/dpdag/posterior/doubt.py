@@ -51,6 +51,8 @@ class Doubt:
         settled: (n, n) bool, pairs that experiments told apart.
         discrete: (n,) bool, columns of few values: whatever the truth, smooth probabilities of them
             fit causes of any shape.
+        coded: (n,) bool, columns of few values that are taken for continuous; no direction of what
+            is linked to them can be told.
         rows: That were read.
         prior: Log-odds of an edge beforehand.
     """
@@ -64,6 +66,7 @@ class Doubt:
     tied: Tensor
     settled: Tensor
     discrete: Tensor
+    coded: Tensor
     rows: int
     prior: float
 
@@ -81,7 +84,8 @@ class Doubt:
         """The largest log-odds that these links point one way, unless an experiment told."""
         lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
         odds = _logit(DIRECTION, lead, self._of_table, self.discrete.double())
-        odds = odds.clamp_min(0.0).masked_fill(self.exact | (self.tied > 0), 0.0)
+        guessed = self.exact | (self.tied > 0) | self.coded | self.coded[:, None]
+        odds = odds.clamp_min(0.0).masked_fill(guessed, 0.0)
         return self._of_pairs(odds).masked_fill(self.settled, torch.inf)
 
     @property
@@ -132,7 +136,9 @@ class Doubt:
             name: getattr(self, name)[order][:, order]
             for name in ("nats", "lead", "likeness", "tied", "settled")
         }
-        of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "discrete")}
+        of_columns = {
+            name: getattr(self, name)[order] for name in ("misfit", "exact", "discrete", "coded")
+        }
         return replace(self, **of_columns, **pairs)
 
 
@@ -144,6 +150,7 @@ def doubts(
     tied: Tensor,  # (n, n)
     settled: Tensor,  # (n, n) bool
     discrete: Tensor,  # (n,) bool
+    coded: Tensor,  # (n,) bool
     *,
     edge_prior: float,
 ) -> Doubt:
@@ -167,6 +174,7 @@ def doubts(
             :func:`~dpdag.columns.exact_relations`.
         settled: Pairs of which an experiment set one end alone.
         discrete: Columns of few values.
+        coded: Those that are taken for continuous.
         edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
     """
     graph, n = found.adjacency, evidence.n_nodes
@@ -189,6 +197,7 @@ def doubts(
         tied,
         settled,
         discrete,
+        coded,
         rows=evidence.n_rows,
         prior=math.log(edge_prior / (1 - edge_prior)),
     )
