@@ -177,3 +177,13 @@ def test_knowledge_holds_on_discrete_columns() -> None:
     model = DAGPosterior(knowledge=known, random_state=0, verbose=False).fit(table(200))
     assert model.edge_probabilities_[4, 2] == 0
     assert model.adjacency_[3, 0] == 1
+
+
+def test_no_arrow_is_stated_at_a_discrete_column_passed_off_as_continuous() -> None:
+    rng = np.random.default_rng(0)
+    dose = rng.normal(size=300)
+    ill = (rng.random(300) < 1 / (1 + np.exp(-3 * dose))).astype(int)
+    X = pd.DataFrame({"ill": ill, "dose": dose, "visits": rng.poisson(np.exp(ill))})
+    model = DAGPosterior(types={"ill": "continuous"}, random_state=0, verbose=False).fit(X)
+    assert model.linked_probabilities_[0, 1:].min() > 0.9
+    assert model.edge_probabilities_.max() < 0.51
