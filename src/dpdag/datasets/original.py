@@ -162,7 +162,7 @@ def original(name: str, index: int = 0) -> Dataset:
     return Dataset(
         X=X,
         adjacency=A,
-        names=names or _names(name, X.shape[1]),
+        names=names or (list(PROTEINS.values()) if name == "Sachs" else default_names(X.shape[1])),
         name=name,
         provenance=Provenance(
             source="original",
@@ -172,10 +172,6 @@ def original(name: str, index: int = 0) -> Dataset:
             url=URL + ORIGINALS[name],
         ),
     )
-
-
-def _names(name: str, n_nodes: int) -> list[str]:
-    return list(PROTEINS.values()) if name == "Sachs" else default_names(n_nodes)
 
 
 def _locate(name: str) -> Path:
