@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -216,10 +216,5 @@ def versions() -> dict[str, str]:
     """Of this package and of those it relies on."""
     from .. import __version__
 
-    found = {"dpdag": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    own = {"dpdag": __version__, "python": platform.python_version()}
+    return own | {package: version(package) for package in PACKAGES}
