@@ -115,7 +115,7 @@ def test_screening_ranks_the_missing_parent_first() -> None:
     change = evidence.screen(2, parents)
     assert change[[1, 3]].argmax() == 0
     assert change[1] > 10
-    probe = evidence.probe(2, parents)
+    probe = evidence.probes(torch.tensor([2]), parents[None])[0]
     assert probe is not None
     assert probe[1] > probe[3]
     assert evidence.screen(2, sets([0, 1])[0])[1] < -10

@@ -47,6 +47,13 @@ def chain(labels):
     return list(pairwise(labels))
 
 
+@pytest.mark.parametrize("nothing", [None, np.nan])
+def test_columns_without_a_name_are_refused_by_place(nothing):
+    X = pd.DataFrame(np.eye(30, 3), columns=pd.Index(["a", nothing, 2], dtype=object))
+    with pytest.raises(ValueError, match=r"X has no name for the columns in places \[1\]"):
+        CAM().fit(X)
+
+
 def test_edges_and_graphs_have_the_labels(learner, labels):
     assert list(learner.feature_names_in_) == labels
     assert sorted(learner.graph_.edges, key=str) == sorted(chain(labels), key=str)

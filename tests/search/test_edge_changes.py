@@ -9,6 +9,7 @@ import torch
 from dpdag.distributions.knowledge import Knowledge
 from dpdag.evidence.linear import LinearEvidence
 from dpdag.evidence.screened import ExactScreen
+from dpdag.ops.graphs import is_acyclic
 from dpdag.search.climb import Climb
 from dpdag.search.edge_changes import change_edge
 from dpdag.search.pairs import Pairs
@@ -55,7 +56,7 @@ def test_tolls_are_those_of_all_pairs_and_no_cut_costs_less(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_a_step_makes_the_best_change_of_all_pairs(seed: int) -> None:
+def test_a_step_makes_the_best_change_of_all_pairs_and_others_like_it(seed: int) -> None:
     climb = climb_from(seed)
     gains = [float(climb.change[edge]) + climb.penalty for edge in Pairs.of(climb.edges).edges()]
     for edge in Pairs.of(climb.allowed & ~climb.edges).edges():
@@ -66,4 +67,8 @@ def test_a_step_makes_the_best_change_of_all_pairs(seed: int) -> None:
     assert change_edge(climb) == (best > 1e-6)
     children = Pairs.of(climb.edges != graph).child
     if len(set(children)) == len(children) > 0:  # else changes of one child do not add up
-        assert climb.total == pytest.approx(before + best)
+        assert climb.history[1] == pytest.approx(before + best)
+        steps = np.diff(climb.history)
+        assert (steps > best / 2).all()
+        assert climb.total == climb.history[-1]
+        assert bool(is_acyclic(torch.from_numpy(climb.edges)))

@@ -14,7 +14,14 @@ import pandas as pd
 
 from .. import datasets
 from ..columns import column_types
-from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
+from ..ops.columns import (
+    LARGEST,
+    SMALLEST,
+    extreme_columns,
+    mere_signs,
+    numbers_rows,
+    stray_words,
+)
 from ..records import Origin, listed
 from ..registry import suggest
 from ..seeding import numpy_generator
@@ -116,7 +123,7 @@ def load(
         text = datasets.text_columns(whole.frame)
         whole = whole.left(whole.frame.drop(columns=text), dict.fromkeys(text, "text"))
     _refuse(whole, types, missing=missing)
-    table = _numbered(_informative(whole))
+    table = _noted(_informative(whole))
     table = _complete(table, missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
@@ -169,13 +176,18 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
     return table.left(table.frame.drop(columns=list(drop)), dict.fromkeys(drop, "as asked"))
 
 
-def _numbered(table: Table) -> Table:
-    """Note columns that number the rows, in whatever order."""
+def _noted(table: Table) -> Table:
+    """Note columns that number the rows, in whatever order, and labels that may be missing."""
     notes = [
         f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
         "or an order may stay, in the first of --tiers."
         for name, column in datasets.floats(table.frame).items()
         if column.dtype == float and numbers_rows(column.to_numpy())
+    ]
+    notes += [
+        f"{name} has {listed(found)} among its labels: if it stands for a missing value, add --na."
+        for name in datasets.text_columns(table.frame)
+        if (found := mere_signs(table.frame[name]))
     ]
     return table.noting(table.frame, *notes)
 

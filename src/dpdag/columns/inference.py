@@ -55,8 +55,8 @@ def infer_type(column: pd.Series[Any]) -> ColumnType:
     """The type that dtype and values suggest.
 
     Two values are binary. Ordered pandas categories are ordinal, others and text a category. Whole
-    numbers from 0 that return are counts; other numbers of at most ten values, each of which
-    returns, are ordinal. All else is continuous.
+    numbers from 0 that return are counts; other numbers of at most ten values, that are whole or
+    of which each returns, are ordinal. All else is continuous.
 
     Example:
         >>> [infer_type(pd.Series(values * 20)).kind for values in (
@@ -75,7 +75,8 @@ def infer_type(column: pd.Series[Any]) -> ColumnType:
     rows, few = len(seen), len(values) <= _FEW
     if len(values) > 2 and values[0] == 0 and _whole(values) and 2 * len(values) <= rows:
         return ColumnType("count", form=form)
-    if len(values) > 2 and few and _RETURNS * len(values) <= rows and times.min() > 1:
+    scale = few and _RETURNS * len(values) <= rows and (_whole(values) or times.min() > 1)
+    if len(values) > 2 and scale:
         return ColumnType("ordinal", tuple(values.tolist()), form)
     return ColumnType("continuous")
 

@@ -19,7 +19,7 @@ from .unshared import Unshared
 __all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
 
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
-_MANY = 300  # columns beyond which not all extensions of a set are worth their time
+_MANY = 300  # columns beyond which not all extensions of a set are worth a CPU's time
 _HOPELESS = 3.0  # nats lost by a bound that is off by less, where little is shared
 _SHARED = 0.02  # squared correlation with features of the parents; chance makes half of it
 RESIDUAL_FLOOR = 1e-6  # of a child's variance: beneath it a fit is an identity, not a mechanism
@@ -62,35 +62,35 @@ class GramEvidence(Evidence):
         self.n_nodes = moments.n_nodes
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
-        return self._average(self._grid(child, parents)).cpu()
+        return self._average(self._grid(child, parents))
 
     def best(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n, k)
         """The precisions under which each child's evidence is highest."""
-        return self.precision[self._grid(child, parents).argmax(0)]
+        return self.precision[self._grid(child, parents).argmax(0).to(self.precision.device)]
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
-        device = self.precision.device
-        child, parents, which = child.to(device), parents.to(device), which.to(device)
         grid, n, k = self.precision.shape
-        value = self.precision.new_full(which.shape, torch.nan)
+        device = self.precision.device
+        value = torch.full(which.shape, torch.nan, dtype=self.precision.dtype)
         for rows, index in equal_sets(parents, numbers=grid * n * k * k):
-            fit = self._fit(child[rows], index)
+            own, index = child[rows].to(device), index.to(device)
+            fit = self._fit(own, index)
             for asked, neighbours in (
                 (which[rows] & ~parents[rows], self._additions),
                 (which[rows] & parents[rows], self._reductions),
             ):
                 if bool(asked.any()):
-                    changed = neighbours(fit, child[rows], index)
+                    changed = neighbours(fit, own, index).cpu()
                     value[rows] = torch.where(asked, changed, value[rows])
-        return value.cpu()
+        return value
 
     def _grid(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (g, b)
-        child, parents = child.to(self.precision.device), parents.to(self.precision.device)
-        value = self.precision.new_empty(len(self.precision), len(child))
         grid, _, k = self.precision.shape
+        device = self.precision.device
+        value = torch.empty(grid, len(child), dtype=self.precision.dtype)
         for rows, index in equal_sets(parents, numbers=grid * k * k):
-            fit = self._fit(child[rows], index)
-            value[:, rows] = self._value(fit.residual, fit.log_det)
+            fit = self._fit(child[rows].to(device), index.to(device))
+            value[:, rows] = self._value(fit.residual, fit.log_det).cpu()
         return value
 
     def _fit(self, child: Tensor, index: Tensor) -> _Fit:  # (b,), (b, p)
@@ -107,7 +107,7 @@ class GramEvidence(Evidence):
         Of many columns most have nothing to do with a child; those that by a bound bring nothing
         and share next to nothing with the parents keep the bound.
         """
-        if self.n_nodes <= _MANY:
+        if self.n_nodes <= _MANY or self.precision.is_cuda:
             return self._average(self._extensions(fit, child, index, slice(None)))
         coefficient = fit.coefficients()
         explained = self._unshared.explained(coefficient, child, index)
@@ -224,8 +224,8 @@ class AdditiveEvidence(GramEvidence):
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
         self.basis = fit_splines(x, n_functions=n_functions)
-        self._features, self._target = self.basis(x), x if y is None else y
-        moments = gram(self._features.to(device), self._target.to(device))
+        self._features, self._target = self.basis(x).to(device), (x if y is None else y).to(device)
+        moments = gram(self._features, self._target)
         precision = smoothness_grid(self.basis.used, smoothness).to(device)
         super().__init__(moments, precision=precision)
 
@@ -234,15 +234,18 @@ class AdditiveEvidence(GramEvidence):
         return self._features[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)
 
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, N)
-        rows, k = len(self._target), self.basis.size
+        rows, k, device = len(self._target), self.basis.size, self._target.device
         value = self._target.new_empty(len(child), rows)
         for part, index in equal_sets(parents, numbers=k**2 + 2 * k * rows):
-            fit = self._fit(child[part], index)
-            at, every = self._value(fit.residual, fit.log_det).argmax(0), torch.arange(len(part))
+            own, index = child[part].to(device), index.to(device)
+            fit = self._fit(own, index)
+            at = self._value(fit.residual, fit.log_det).argmax(0)
+            every = torch.arange(len(part), device=device)
             half = _solve(fit.factor[at, every], self.features(index, k))  # (c, pk, N)
             explained = (fit.solved[at, every].unsqueeze(1) @ half)[:, 0]
             left = 1 - half.square().sum(1) - 1 / rows
-            value[part] = (self._target[:, child[part]].T - explained) / left.clamp_min(1e-3).sqrt()
+            missed = self._target[:, own].T - explained
+            value[part.to(device)] = missed / left.clamp_min(1e-3).sqrt()
         return value
 
 

@@ -39,12 +39,14 @@ class CategoryLines(Evidence):
         True
     """
 
-    def __init__(self, x: Tensor, categories: Sequence[int]) -> None:
+    def __init__(
+        self, x: Tensor, categories: Sequence[int], *, device: torch.device | str = "cpu"
+    ) -> None:
         self.n_rows, self.n_nodes = x.shape
         features = lines(x, categories)
         self.owner = features.owner
         self.place = torch.searchsorted(self.owner, torch.arange(self.n_nodes))
-        self.evidence = LinearEvidence(features.values)
+        self.evidence = LinearEvidence(features.values, device=device)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.evidence.log_evidence(self.place[child], parents[:, self.owner])
@@ -65,21 +67,30 @@ class CategoryCurves(AdditiveEvidence):
         categories: Places of categories, which are causes only.
     """
 
-    def __init__(self, x: Tensor, *, y: Tensor, categories: Sequence[int]) -> None:
+    def __init__(
+        self,
+        x: Tensor,
+        *,
+        y: Tensor,
+        categories: Sequence[int],
+        device: torch.device | str = "cpu",
+    ) -> None:
         blocks = {k: indicators(x[:, k]) for k in categories}
         width = max(_CURVES, *(block.shape[1] for block in blocks.values()))
-        self.basis, self._target = fit_splines(x, n_functions=width), y
-        self._smooth = self.basis(x)
+        self.basis, self._target = fit_splines(x, n_functions=width), y.to(device)
+        smooth = self.basis(x)
         used = self.basis.used.clone()
         used[:, _CURVES:] = False
-        self._features = self._smooth * used
+        features = smooth * used
         precision = smoothness_grid(used)
         amplitude = torch.tensor([a for a, _ in SMOOTHNESS], dtype=torch.float64)[:, None]
         for k, block in blocks.items():
             size = block.shape[1]
-            self._features[:, k] = torch.nn.functional.pad(block, (0, width - size))
+            features[:, k] = torch.nn.functional.pad(block, (0, width - size))
             precision[:, k, :size], precision[:, k, size:] = amplitude, 1.0
-        GramEvidence.__init__(self, gram(self._features, y), precision=precision)
+        self._smooth, self._features = smooth.to(device), features.to(device)
+        moments = gram(self._features, self._target)
+        GramEvidence.__init__(self, moments, precision=precision.to(device))
 
     def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
         """All features of several nodes; of fewer the smoothest of their splines, as fitted models

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -85,7 +85,9 @@ class DiscreteEvidence(Evidence):
             few = varied_rows(values, order[:_FEW])
             self._few = DiscreteEvidence(self.x[few], values[few], kinds, deadline=deadline)
         self._known: dict[str, dict[tuple[int, bytes], float]] = {name: {} for name in LATENT}
-        self._families = _families(values, self.kinds)
+        of_column = _cells(values, self.kinds)
+        self.cells = {k: own.code for k, own in of_column.items()}  # (N,) of discrete columns
+        self._families = _families(values, self.kinds, of_column)
         self.log_root = torch.full((self.n_nodes,), -math.inf, dtype=torch.float64)
         for family in self._families:
             own = family.log_prior + family.log_root
@@ -235,19 +237,28 @@ class _Family:
         self.log_root = exact.logsumexp(-1) - math.log(exact.shape[-1]) + within
 
 
-def _families(values: Tensor, kinds: Sequence[str]) -> list[_Family]:  # (N, n)
-    """All likelihoods of all columns, columns of one likelihood side by side."""
-    n = values.shape[1]
-    cells: dict[tuple[_OfCells, int, float], list[tuple[int, Cells]]] = defaultdict(list)
+def _cells(values: Tensor, kinds: Sequence[str]) -> dict[int, Cells]:  # (N, n)
+    """Of every discrete column."""
+    found = {}
     for k, kind in enumerate(kinds):
         column = values[:, k]
         codes = column.round().long() if kind == "count" else column.unique(return_inverse=True)[1]
         if kind == "category":
-            own = pooled_cells(codes)
-            cells[Softmax, own.number, 1.0].append((k, own))
+            found[k] = pooled_cells(codes)
         elif kind != "continuous":
-            own = ordered_cells(codes, bounded=kind != "count")
-            cells[Ordered, own.number, 0.5 if kind == "count" else 1.0].append((k, own))
+            found[k] = ordered_cells(codes, bounded=kind != "count")
+    return found
+
+
+def _families(
+    values: Tensor, kinds: Sequence[str], of_column: Mapping[int, Cells]
+) -> list[_Family]:  # (N, n)
+    """All likelihoods of all columns, columns of one likelihood side by side."""
+    n = values.shape[1]
+    cells: dict[tuple[_OfCells, int, float], list[tuple[int, Cells]]] = defaultdict(list)
+    for k, own in of_column.items():
+        make = Softmax if kinds[k] == "category" else Ordered
+        cells[make, own.number, 0.5 if kinds[k] == "count" else 1.0].append((k, own))
     found = []
     for (make, number, share), members in cells.items():
         codes = torch.stack([own.code for _, own in members])

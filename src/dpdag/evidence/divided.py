@@ -78,11 +78,13 @@ class DividedMixture(MixtureEvidence):
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         return _each(self.parts, self.part_of, "screens", child, parents)
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        return self.part(child).probe(child, parents)
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        return _each(self.parts, self.part_of, "probes", child, parents) if self.processes else None
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
-        return self.part(child).pair_probe(child, parents)
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
+        return self.part(child).pair_probe(child, parents, least)
 
     def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
         return self.part(child).weights(child, parents)

@@ -27,6 +27,7 @@ class LinearEvidence(Evidence):
 
     Arguments:
         x: (N, n) standardised columns.
+        device: Where to compute.
 
     Reference:
         Kuipers, Moffa and Heckerman, *Addendum on the scoring of Gaussian directed acyclic
@@ -43,9 +44,9 @@ class LinearEvidence(Evidence):
         True
     """
 
-    def __init__(self, x: Tensor) -> None:
+    def __init__(self, x: Tensor, *, device: torch.device | str = "cpu") -> None:
         self.n_rows, self.n_nodes = x.shape
-        self._x = x.double().cpu()
+        self._x = x.to(device, torch.float64)
         self._products = self._x.T @ self._x
         everything = torch.ones(1, self.n_nodes, dtype=torch.bool)
         self._scale = max(SCALES, key=lambda scale: float(self._marginal(everything, scale)))
@@ -56,13 +57,14 @@ class LinearEvidence(Evidence):
         return self._marginal(parents | own, scale) - self._marginal(parents, scale)
 
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
-        value = self._x.new_empty(len(child), self.n_rows)
+        value, device = self._x.new_empty(len(child), self.n_rows), self._x.device
         for rows, index in equal_sets(parents, numbers=8 * self.n_rows):
+            rows, index, own = rows.to(device), index.to(device), child[rows].to(device)
             x = self._x[:, index].movedim(0, 1)  # (c, N, p)
             matrix = self._products[index[:, :, None], index[:, None]]
             factor = torch.linalg.cholesky(matrix + self._scale * torch.eye(index.shape[1]).to(x))
             half = torch.linalg.solve_triangular(factor, x.mT, upper=False)  # (c, p, N)
-            y = self._x[:, child[rows]].T
+            y = self._x[:, own].T
             missed = y - ((half @ y.unsqueeze(-1)).mT @ half)[:, 0]
             left = 1 - half.square().sum(1) - 1 / self.n_rows
             value[rows] = missed / left.clamp_min(1e-3).sqrt()
@@ -70,12 +72,12 @@ class LinearEvidence(Evidence):
 
     def _marginal(self, members: Tensor, scale: float) -> Tensor:  # (b, n) bool -> (b,)
         """log p(x_W) for each set W of columns, prior mean weight 1."""
-        rows, value = self.n_rows, self._products.new_empty(len(members))
+        rows, value = self.n_rows, torch.empty(len(members), dtype=torch.float64)
         for part, index in equal_sets(members, numbers=1):
-            size = index.shape[1]
+            size, index = index.shape[1], index.to(self._products.device)
             matrix = self._products[index[:, :, None], index[:, None]]
-            factor = torch.linalg.cholesky(matrix + scale * torch.eye(size, dtype=matrix.dtype))
-            spread = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+            factor = torch.linalg.cholesky(matrix + scale * torch.eye(size).to(matrix))
+            spread = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1).cpu()
             free = size + 2  # degrees of freedom of the marginal Wishart
             ratio = (
                 -size / 2 * math.log(rows + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -13,12 +14,12 @@ from ..columns import Table
 from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .gp import GPEvidence
-from .gp.batches import as_bits, bits_of, members
-from .gp.interactions import interaction_scores, simple_shapes
+from .gp.batches import BySets, as_bits, bits_of, members
+from .gp.interactions import clear_pairs, simple_shapes
 from .gram import equal_sets
 from .linear import LinearEvidence
 from .misfit import dependence
-from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
+from .noise import NOISES, Levels, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
 from .switches import SWITCH, SwitchEvidence
 
@@ -33,8 +34,6 @@ _ROUGH = 6.0  # the same on the rows of a screening
 _SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _ANY_SHAPE = NOISES.index("any shape")
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
-
-Key = tuple[int, int]  # child, parents as bits
 
 
 class Weights(NamedTuple):
@@ -100,7 +99,7 @@ class MixtureEvidence(ScreenedEvidence):
         functions: Of ``AUTO``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
-        device: For Gaussian processes.
+        device: Where to compute.
         deadline: Asked before every evaluation.
 
     Example:
@@ -135,7 +134,13 @@ class MixtureEvidence(ScreenedEvidence):
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
-            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device, deadline=deadline)
+            name: GPEvidence(
+                table,
+                kernel=KERNEL_OF[name],
+                device=device,
+                deadline=deadline,
+                categories=self._categories(),
+            )
             for name in functions
             if name in KERNEL_OF
         }
@@ -146,11 +151,12 @@ class MixtureEvidence(ScreenedEvidence):
         every = torch.ones(self.n_nodes, dtype=torch.bool)
         self.asked = every if asked is None else asked
         self.sees_pairs = bool(self.processes)
-        self.lookahead = max((p.lookahead for p in self.processes.values()), default=8)
-        self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
+        cheap = 8 if torch.device(device).type == "cpu" else 64
+        self.lookahead = max((p.lookahead for p in self.processes.values()), default=cheap)
+        self._known: BySets[Tensor] = BySets()  # (f, k) log prior times density
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
-            self._roots = self._roots + noise_factors(self.table.y.T.contiguous())
+            self._roots = self._roots + noise_factors(self.table.y.T.to(device).contiguous()).cpu()
         self.switches = self._switches() if SWITCH in self.functions else None
 
     def part(self, child: int) -> MixtureEvidence:
@@ -195,8 +201,7 @@ class MixtureEvidence(ScreenedEvidence):
 
     def _nearest(self, child: int, bits: int) -> _Nearest:
         """What the best neighbouring set known lets expect: one parent more or less."""
-        near = ((child, bits ^ (1 << j)) for j in range(self.n_nodes))
-        known = [self._known[key] for key in near if key[1] and key in self._known]
+        known = [terms for other, terms in self._known.near(child, bits) if other]
         if not known:
             asked = self.asked[child].expand(len(self.processes))
             root = self._roots[child]
@@ -267,9 +272,9 @@ class MixtureEvidence(ScreenedEvidence):
             if part is not None
             else self.cheap[function].residuals(one, given)
         )
-        index = parents.nonzero().T
+        index = parents.nonzero().T.to(self.device)
         sizes = noise_sizes(standardised(residual), self.sums.features(index, _SIZE_FUNCTIONS))
-        return sizes.weight.reshape(index.shape[1], -1)
+        return sizes.weight.reshape(index.shape[1], -1).cpu()
 
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
         """Nats by which what is left of every column still depends on each column."""
@@ -296,9 +301,9 @@ class MixtureEvidence(ScreenedEvidence):
             else part.fit(one, given).residual
         )
         if noise < 2:
-            return residual[0]
-        features = self.sums.features(parents.nonzero().T, _SIZE_FUNCTIONS)
-        return noise_sizes(residual, features).scaled[0]
+            return residual[0].cpu()
+        features = self.sums.features(parents.nonzero().T.to(self.device), _SIZE_FUNCTIONS)
+        return noise_sizes(residual, features).scaled[0].cpu()
 
     def _evaluate(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
@@ -360,7 +365,7 @@ class MixtureEvidence(ScreenedEvidence):
             found.final[rows] &= fit.final | (fit.value < rival)
             value[rows, k] = fit.value.where(fit.final | (fit.value > rival), -math.inf)
             found.whole[rows, k] = fit.final
-            found.residual[k] = value.new_zeros(len(child), self.n_rows)
+            found.residual[k] = fit.residual.new_zeros(len(child), self.n_rows)
             found.residual[k][rows] = fit.residual
         return found
 
@@ -368,7 +373,7 @@ class MixtureEvidence(ScreenedEvidence):
         self, found: _Gaussian, child: Tensor, parents: Tensor, row: Tensor, function: Tensor
     ) -> Tensor:  # (m,), (m, n), (m,), (m,) -> (m, N)
         """Of one function each."""
-        left = found.value.new_empty(len(row), self.n_rows)
+        left = found.value.new_empty(len(row), self.n_rows, device=self.device)
         for k in function.unique().tolist():
             own = function == k
             left[own] = (
@@ -379,10 +384,16 @@ class MixtureEvidence(ScreenedEvidence):
         return left
 
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
-        value = residual.new_empty(len(residual), len(NOISES))
+        value = torch.empty(len(residual), len(NOISES), dtype=torch.float64)
         for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
-            value[rows] = noise_factors(residual[rows], self.sums.features(index, _SIZE_FUNCTIONS))
+            features = self.sums.features(index.to(self.device), _SIZE_FUNCTIONS)
+            levels = self._levels(parents[rows])
+            value[rows] = noise_factors(residual[rows], features, levels).cpu()
         return value
+
+    def _levels(self, parents: Tensor) -> Sequence[Levels]:  # (b, n)
+        """Of causes of few values, by which noise may have a shape of its own."""
+        return ()
 
     # What searches ask for -------------------------------------------------------------------
 
@@ -429,16 +440,31 @@ class MixtureEvidence(ScreenedEvidence):
         several = parents.sum(-1) > 1
         return torch.where(several, together, (together & several).any())
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        process = self._process(child, parents)
-        return None if process is None or not parents.any() else process.probe(child, parents)
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        if not self.processes:
+            return None
+        given = [
+            self._process(int(v), row) if row.any() else None for v, row in zip(child, parents)
+        ]
+        value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        for process in self.processes.values():
+            own = torch.tensor([one is process for one in given])
+            if bool(own.any()):
+                value[own] = process.probes(child[own], parents[own])
+        return value
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
         process = self._process(child, parents)
         if process is not None:
-            return process.pair_probe(child, parents)
+            return process.pair_probe(child, parents, least)
         residual = self.sums.residuals(torch.tensor([child]), parents[None])[0]
-        return interaction_scores(standardised(residual[None])[0], simple_shapes(self.table.x))
+        return clear_pairs(standardised(residual[None])[0], self._shapes, least)
+
+    @cached_property
+    def _shapes(self) -> Tensor:  # (3, N, n)
+        return simple_shapes(self.table.x.to(self.device))
 
     def _process(self, child: int, parents: Tensor) -> GPEvidence | None:
         """The process that explains a child best, where it matters."""
@@ -456,10 +482,14 @@ class MixtureEvidence(ScreenedEvidence):
             values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         )
 
+    def _categories(self) -> dict[int, Tensor]:
+        """Features (N, K) of columns that are no numbers."""
+        return {}
+
     def _switches(self) -> SwitchEvidence:
         return SwitchEvidence(self.table, self._roots.logsumexp(-1), deadline=self.deadline)
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""
-        sums = AdditiveEvidence(table.x, y=table.y)
-        return {"linear": LinearEvidence(table.y), "additive": sums}
+        sums = AdditiveEvidence(table.x, y=table.y, device=self.device)
+        return {"linear": LinearEvidence(table.y, device=self.device), "additive": sums}

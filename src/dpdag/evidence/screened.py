@@ -36,12 +36,18 @@ class ScreenedEvidence(Evidence):
         """The same for one set."""
         return self.screens(torch.tensor([child]), parents[None])[0]
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        """A second, independent ranking of additions, or None where there is none."""
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        """A second, independent ranking of additions; None or −∞ where there is none."""
         return None
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
-        """How much each pair of nodes explains only together, by chance some thirty at most."""
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
+        """Pairs of nodes that explain something only together, twice the nats, the most first.
+
+        Arguments:
+            least: By chance it is some thirty at most.
+        """
         raise NotImplementedError
 
     def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)

@@ -136,7 +136,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         values = self._validate(X, reset=True)
         mask, constraints = self._experiments(values, interventions)
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
-        x = self._transformed(x, constraints, was_set)
+        x, was_set = self._seen(x, constraints, was_set)
         return self._selected(Job(self, x, constraints, was_set))
 
     def _companions(self) -> Any:
@@ -228,9 +228,11 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.observed_ = Observed.of(values, was_set)
         return torch.from_numpy((values - self.location_) / self.scale_)
 
-    def _transformed(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Tensor:
-        """Standardised columns (rows, n) as the learner works on them."""
-        return x
+    def _seen(
+        self, x: Tensor, constraints: Constraints, was_set: Tensor
+    ) -> tuple[Tensor, Tensor]:  # (rows, n) twice
+        """Standardised columns, and what was set, as the learner works on them."""
+        return x, was_set
 
     def _constraints(self) -> Constraints:
         known = Knowledge() if self.knowledge is None else self.knowledge

@@ -16,6 +16,7 @@ from ..distributions import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
+from ..ops.rows import drawn_rows
 from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
@@ -26,6 +27,7 @@ from .constrained import NotConvergedWarning
 from .missing import fit_with_missing
 from .model_learner import PosteriorLearner
 from .posterior_solver import (
+    Chosen,
     Plan,
     choose_columns,
     counted_share,
@@ -38,6 +40,9 @@ from .posterior_solver import (
     solve,
 )
 from .validation import warn_of_row_numbers
+
+# Rows from which functions and their noise are known to a percent; more would only take longer.
+ENOUGH_ROWS = 20_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -67,7 +72,8 @@ class DAGPosterior(PosteriorLearner):
             memory allow, but no less than 1000 for want of time; what else there is no time for is
             left out, with a warning, and named in ``left_out_``. None reads as many rows as 120
             seconds allow, and takes its time; but of so many columns that processes would take
-            more than ten minutes, "auto" leaves out these and transformations.
+            more than ten minutes, "auto" leaves out these and transformations. Of more than
+            20 000 rows so many are drawn.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
@@ -93,6 +99,7 @@ class DAGPosterior(PosteriorLearner):
             ``by_curves`` as the ``random_graphs`` of the same size do), and the share of its links
             and arrows ``found_again`` on halves of the rows, with ``resamples``.
         left_out_: What there was no time for.
+        rows_used_: How many rows were learned from.
         types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -190,35 +197,44 @@ class DAGPosterior(PosteriorLearner):
         unasked = self.mechanism == "auto" and self.time_budget is None
         return plan.within_patience(columns, rows) if unasked else plan
 
-    def _transformed(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Tensor:
+    def _seen(
+        self, x: Tensor, constraints: Constraints, was_set: Tensor
+    ) -> tuple[Tensor, Tensor]:  # (rows, n) twice
         """Columns are transformed first, so that selection sees what the search will see."""
-        self._kinds, self.columns_ = ("identity",) * x.shape[1], None
+        if len(x) > ENOUGH_ROWS:
+            rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
+            x, was_set = x[rows], was_set[rows]
+        self.rows_used_ = len(x)
+        self._chosen = Chosen(("identity",) * x.shape[1])
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
-            self._kinds, self.columns_ = choose_columns(x, was_set, constraints, plan)
-        return x if self.columns_ is None else self.columns_(x)
+            self._chosen = choose_columns(x, was_set, constraints, plan)
+        self.columns_ = self._chosen.columns
+        return (x if self.columns_ is None else self.columns_(x)), was_set
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
         if expected := forecast(x.shape[1], len(x), plan):
             self._stages.say(expected)
         plain = x if self.columns_ is None else self.columns_.inverse(x)
-        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages)
+        start = self._chosen.graph
+        found, evidence = solve(x, plain, was_set, constraints, plan, self._stages, start)
         self._stages.show("fitting functions", 0.9, 1.0)
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         possible = best.adjacency if found[0].possible is None else found[0].possible
         graph = least_wrong(self.posterior_, constraints, possible)
         names, types = self._names(x.shape[1]), self.types_ or ()
-        self.choice_ = records(evidence, graph, names, self._kinds, types, found[0].doubt)
+        kinds = self._chosen.kinds
+        self.choice_ = records(evidence, graph, names, kinds, types, found[0].doubt)
         continuous = torch.tensor([not own.discrete for own in types])
         pairs = moving_together(evidence, graph, counted_share(x, was_set), continuous)
         self.hidden_causes_: list[dict[str, Any]] = [
             {"source": str(names[i]), "target": str(names[j]), "nats": nats} for i, j, nats in pairs
         ]
         self.quality_ = quality(evidence, graph, [one.graph.adjacency for one in found[1:]])
-        del self._kinds
+        del self._chosen
         history = [
             {"resample": k, "step": step, "log_evidence": value}
             for k, one in enumerate(found)

@@ -60,8 +60,10 @@ def validated(
 
 
 def refuse_twice(X: Any) -> None:
-    """Refuse columns of a DataFrame that share a name."""
+    """Refuse columns of a DataFrame that share a name, or have none."""
     names = column_labels(X) or []
+    if nameless := [k for k, name in enumerate(names) if name is None or name != name]:
+        raise ValueError(f"X has no name for the columns in places {nameless}; give them names.")
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"X has the columns {twice} more than once; rename or drop them.")

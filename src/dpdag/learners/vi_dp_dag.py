@@ -49,8 +49,9 @@ class VIDPDAG(PosteriorLearner):
             bootstrap resample's), "random" from nothing; or a given order of columns.
         likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
         kl_weight: λ.
-        edge_prior: Prior probability of an edge.
-        edge_start: Probability that all edges start from.
+        edge_prior, edge_start: Probability of an edge beforehand, and the one that all edges
+            start from. Among more than 100 columns both stand for as many expected parents of a
+            column as among 100.
         learning_rate: Of the mechanisms; ``order_learning_rate`` of ψ, ``edge_learning_rate``
             of φ.
         temperature, edge_temperature: τ of the relaxed permutation and edges.

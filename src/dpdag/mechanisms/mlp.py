@@ -144,7 +144,7 @@ class _MaskedMLP(torch.autograd.Function):
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
         r, n, h, _ = weights[0].shape
-        masked = (weights[0] * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
+        masked = (weights[0] * _parents(adjacency)).reshape(r, n * h, n)
         out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
         inputs = []  # of the layers after the first
         for weight, bias in zip(weights[1:], biases[1:]):
@@ -174,12 +174,17 @@ class _MaskedMLP(torch.autograd.Function):
         to_adjacency = None
         if ctx.needs_input_grad[1]:
             to_adjacency = (first * weights[0]).sum(-2).mT
-        to_weights.append(first.mul_(adjacency.mT.unsqueeze(-2)))
+        to_weights.append(first.mul_(_parents(adjacency)))
         to_x = None
         if ctx.needs_input_grad[0]:
-            masked = weights[0] * adjacency.mT.unsqueeze(-2)
+            masked = weights[0] * _parents(adjacency)
             to_x = torch.bmm(masked.reshape(r, n * h, n).mT, grad)
         return to_x, to_adjacency, None, *reversed(to_weights), *reversed(to_biases)
+
+
+def _parents(adjacency: Tensor) -> Tensor:  # (r, n, n) -> (r, n, 1, n)
+    """The mask of every node's parents, laid out as the weights that it multiplies."""
+    return adjacency.mT.contiguous().unsqueeze(-2)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ __all__ = [
     "SMALLEST",
     "extreme_columns",
     "is_number",
+    "mere_signs",
     "numbers_rows",
     "refuse_degenerate",
     "refuse_missing",
@@ -109,6 +110,18 @@ def stray_words(frame: Any) -> list[str]:
         if len(words) < len(texts) and len(few) <= MAX_CODES:
             found |= dict.fromkeys(few)
     return list(found)
+
+
+def mere_signs(column: Any) -> list[str]:
+    """Texts of a column without a letter or a digit; often missing values.
+
+    Example:
+        >>> import pandas as pd
+        >>> mere_signs(pd.Series(["A", "?", "B1", "?", None]))
+        ['?']
+    """
+    texts = [value for value in column.dropna().unique() if isinstance(value, str)]
+    return [text for text in texts if not any(map(str.isalnum, text))]
 
 
 def is_number(value: Any) -> bool:

@@ -63,7 +63,7 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
     bins, left, share = _binned(u, _REACH, _BINS)
     inside = u.abs() < _REACH
     strays = _STRAY / (math.pi * (1 + u.square()))
-    kernel = _kernels(count)  # (k, bins, bins)
+    kernel = _kernels(count, u.device)  # (k, bins, bins)
     peak, beside = kernel[:, 0, 0, None, None], kernel[:, 0, 1, None, None]
     every = left.expand(len(kernel), -1, -1)
     density = _without_own(bins @ kernel, every, share, peak, beside)  # (k, b, N)
@@ -139,9 +139,9 @@ def _without_own(
     return total - torch.lerp(peak, beside, 2 * share * (1 - share))
 
 
-@lru_cache(maxsize=8)
-def _kernels(count: int) -> Tensor:  # -> (bandwidths, bins, bins)
+@lru_cache(maxsize=32)
+def _kernels(count: int, device: torch.device) -> Tensor:  # -> (bandwidths, bins, bins)
     """Gaussian kernels between all bins, for samples of ``count``."""
-    place = torch.linspace(-_REACH, _REACH, _BINS + 1, dtype=torch.float64)
-    h = count**-0.2 * torch.tensor(_BANDWIDTHS, dtype=torch.float64)[:, None, None]
+    place = torch.linspace(-_REACH, _REACH, _BINS + 1, dtype=torch.float64, device=device)
+    h = count**-0.2 * place.new_tensor(_BANDWIDTHS)[:, None, None]
     return torch.exp(-0.5 * ((place - place[:, None]) / h).square()) / (h * math.sqrt(2 * math.pi))

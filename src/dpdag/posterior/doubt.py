@@ -25,6 +25,8 @@ __all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
+_CLEARLY = 1e6  # nats, where a reversal cannot even be looked at
+
 # Logistic regressions on some 500 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
 # a constant, then coefficients of the nats of the link, and of the misfit of the table.
 LINK = (-0.96, 1.80, -0.80)
@@ -174,7 +176,7 @@ def doubts(
     of_column = beyond_chance(left.amax(-1), apart.sum(-1))
     of_table = beyond_chance(left.amax(), apart.sum())
     nats = found.gain.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0) * share
-    lead = _leads(graph, evidence) * share
+    lead = _leads(found) * share
     alone = evidence.log_evidence(every, torch.zeros_like(parents))
     exact = evidence.log_evidence(every, parents) - alone > EXACT * evidence.n_rows
     return Doubt(
@@ -192,21 +194,12 @@ def doubts(
     )
 
 
-def _leads(graph: Tensor, evidence: MixtureEvidence) -> Tensor:  # (n, n) bool -> (n, n)
+def _leads(found: SearchResult) -> Tensor:  # -> (n, n)
     """Nats that every edge has over its reversal."""
-    cause, effect = graph.nonzero(as_tuple=True)
-    if not len(cause):
-        return torch.zeros(graph.shape, dtype=torch.float64)
-    parents = graph.T.contiguous()
-    without, with_it = parents[effect], parents[cause]
-    edges = torch.arange(len(cause))
-    without[edges, cause], with_it[edges, effect] = False, True
-    now = evidence.log_evidence(torch.arange(len(graph)), parents)
-    value = now[effect] + now[cause]
-    value = value - evidence.log_evidence(effect, without) - evidence.log_evidence(cause, with_it)
-    lead = torch.zeros(graph.shape, dtype=torch.float64)
-    lead[cause, effect] = torch.where(value == 0, 1e-9, value)  # zero says that no edge stands
-    return lead
+    gain = found.gain.nan_to_num(nan=0.0, posinf=_CLEARLY, neginf=-_CLEARLY)
+    lead = gain - gain.mT
+    lead = torch.where(lead == 0, 1e-9, lead)  # zero says that no edge stands
+    return lead.where(found.adjacency, 0.0)
 
 
 def coarsened(nats: Tensor, rows: int) -> Tensor:  # (*) -> (*)

@@ -23,7 +23,7 @@ from ..evidence.mixture import MixtureEvidence
 __all__ = ["found_again", "nats_per_row", "quality"]
 
 RANDOM, _LEAST = 20, 3  # graphs to compare with, at most and at least
-_COLUMNS = 1000  # of all of them together: the more columns, the more alike are random graphs
+_COLUMNS = 500  # of all of them together: the more columns, the more alike are random graphs
 _UNTIL = 0.8  # of all time
 _FEW = 3  # columns up to which graphs of chance are the same graph
 

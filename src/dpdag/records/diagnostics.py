@@ -92,7 +92,12 @@ class Diagnostics:
                     "(DAGPosterior tries them; elsewhere take them first, of 1 + x "
                     "where there are zeros).",
                 ),
-                (self.few_values, f"Few distinct values: {listed(self.few_values)}."),
+                (
+                    self.few_values,
+                    f"Few distinct values, yet taken for continuous: {listed(self.few_values)}. "
+                    "Which way arrows at them point is a guess; DAGPosterior infers their types "
+                    "where none are given.",
+                ),
             )
             if shown
         ]

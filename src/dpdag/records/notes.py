@@ -30,6 +30,8 @@ def fit_notes(learner: Any, rows: int) -> list[str]:
     """The same in sentences, for a fit to a number of rows, and what was left out."""
     left_out = getattr(learner, "left_out_", ())
     hurried = [f"No time was left for {'; '.join(left_out)}."] if left_out else []
+    if (used := getattr(learner, "rows_used_", rows)) < rows:
+        hurried.append(f"Learned from {used:,} of {rows:,} rows, drawn at random.")
     facts = experiment_facts(learner, rows)
     if not facts:
         return hurried

@@ -16,9 +16,10 @@ from .cuts import Network
 from .pairs import Pairs
 from .prior import EdgePrior
 
-__all__ = ["Climb", "Edge"]
+__all__ = ["Change", "Climb", "Edge"]
 
 Edge = tuple[int, int]
+Change = tuple[list[Edge], list[Edge]]  # edges to insert, and to remove
 _LITTLE = 0.01  # nats that removing any edge costs, so that no more are cut than needed
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
@@ -173,46 +174,106 @@ class Climb:
         return now != before
 
     def apply(self, insert: list[Edge], remove: list[Edge]) -> bool:
-        """Change edges, or undo that where together they cost more than one by one."""
-        before, value = self.total, self.value.clone()
-        touched = remove + insert
+        """Change edges, or leave them where together that costs more than one by one."""
+        return self.apply_all([(insert, remove)])
+
+    def foresee(self, changes: list[Change]) -> None:
+        """Evaluate what changes make of all children at once, so that making one costs little."""
+        sets = []
+        for insert, remove in changes:
+            edges = self.edges.copy()
+            for edge in insert + remove:
+                edges[edge] ^= True
+            sets += [(j, edges[:, j]) for j in sorted({j for _, j in insert + remove})]
+        if sets:
+            child, parents = zip(*sets)
+            self.evidence.log_evidence(torch.tensor(child), torch.from_numpy(np.stack(parents)))
+
+    def apply_all(self, changes: list[Change]) -> bool:
+        """Make changes of edges, one after the other; whether any was made.
+
+        One that concerns a child of those before it waits for another time, as does one that now
+        would close a cycle.
+        """
+        chosen: list[tuple[list[Edge], list[Edge], list[int]]] = []
+        taken: set[int] = set()
+        for insert, remove in changes:
+            children = sorted({j for _, j in insert + remove})
+            if taken.isdisjoint(children):
+                taken.update(children)
+                chosen.append((insert, remove, children))
+        fresh = self._values_after([insert + remove for insert, remove, _ in chosen])
+        value = self.value.clone()
+        made: list[tuple[list[Edge], list[Edge], list[int]]] = []
+        for insert, remove, children in chosen:
+            if self._make(insert, remove, children, fresh, careful=bool(made)):
+                made.append((insert, remove, children))
+        if not made:
+            return False
         try:
-            better = self._change(touched, before)
+            self._refresh(sorted(v for _, _, children in made for v in children))
         except OutOfTimeError:  # all of a change or nothing of it
-            self._restore(touched, value)
+            self._toggle([edge for insert, remove, _ in made for edge in insert + remove])
+            self.value = value
+            del self.history[len(self.history) - len(made) :]
             raise
-        if not better:
-            if (
-                not insert and len(remove) == 1
-            ):  # its estimate was wrong, and would be tried for ever
-                child = remove[0][1]
-                self.change[remove[0]] = float(self.value[child] - value[child])
-            self._restore(touched, value)
-            if len(insert) == 1:
-                self.tabu[insert[0]] = True
-            return False
-        self.history.append(self.total)
         return True
 
-    def _change(self, touched: list[Edge], before: float) -> bool:
-        """Whether the total is above what it was before; only then gains are found anew."""
-        children = sorted({j for _, j in touched})
-        known = self.evidence.screens_exactly and len(children) == len(touched)
-        if known:
-            for edge in touched:
-                self.value[edge[1]] += self.change[edge]
+    def _values_after(self, changes: list[list[Edge]]) -> Tensor:  # -> (n,)
+        """Evidence of all children after toggling edges."""
+        value, edges = self.value.clone(), self.edges.copy()
+        asked: list[int] = []
+        for toggled in changes:
+            for edge in toggled:
+                edges[edge] ^= True
+            children = [j for _, j in toggled]
+            if self.evidence.screens_exactly and len(set(children)) == len(children):
+                for edge in toggled:
+                    value[edge[1]] += self.change[edge]
+            else:
+                asked += sorted(set(children))
+        if asked:
+            parents = torch.from_numpy(edges.T[asked].copy())
+            value[asked] = self.evidence.log_evidence(torch.tensor(asked), parents)
+        return value
+
+    def _make(
+        self,
+        insert: list[Edge],
+        remove: list[Edge],
+        children: list[int],
+        fresh: Tensor,  # (n,)
+        *,
+        careful: bool,
+    ) -> bool:
+        """One of several changes, where it raises the total and, if others came before, can be."""
+        touched, before, value = remove + insert, self.total, self.value.clone()
         self._toggle(touched)
-        if not known:
-            parents = torch.from_numpy(self.edges.T[children].copy())
-            self.value[children] = self.evidence.log_evidence(torch.tensor(children), parents)
-        if self.total <= before:
+        if careful and any(self._leads(j, i) for i, j in insert):
+            self._toggle(touched)
             return False
-        self._refresh(children)
-        return True
-
-    def _restore(self, touched: list[Edge], value: Tensor) -> None:
+        self.value[children] = fresh[children]
+        if self.total > before:
+            self.history.append(self.total)
+            return True
         self._toggle(touched)
         self.value = value
+        if not insert and len(remove) == 1:  # its estimate was wrong, and would be tried for ever
+            child = remove[0][1]
+            self.change[remove[0]] = float(fresh[child] - value[child])
+        elif len(insert) == 1:
+            self.tabu[insert[0]] = True
+        return False
+
+    def _leads(self, source: int, target: int) -> bool:
+        """Whether a path leads from one node to another."""
+        known, seen = self.edges | self.before, np.zeros(len(self.edges), bool)
+        seen[source] = True
+        newest = seen.copy()
+        while newest.any() and not seen[target]:
+            newest = known[newest].any(0) & ~seen
+            seen |= newest
+        return bool(seen[target])
 
     def _toggle(self, edges: list[Edge]) -> None:
         paths = self._paths
@@ -231,12 +292,12 @@ class Climb:
         return np.where(self.edges, -self.change, self.change)
 
     def confirm_doubtful(self) -> None:
-        """Confirm weak present edges, and reversals that by their estimate would lose little.
+        """Confirm weak present edges, and both sides of reversals that seem to lose little.
 
         How sure a direction is hangs on them.
         """
-        weak = self.edges & ~self.exact & (self.change > -_SURE)
-        self.confirm([(int(i), int(j)) for i, j in np.argwhere(weak)], -_SURE)
+        weak = self.edges & (self.change > -_SURE)
+        self.confirm(Pairs.of(weak).edges(), -_SURE)
         gain = self.gains()
-        reversal = self.edges.T & self.allowed & ~self.exact & (gain > gain.T - _SURE)
-        self.confirm([(int(i), int(j)) for i, j in np.argwhere(reversal)])
+        reversal = self.edges.T & self.allowed & (gain > gain.T - _SURE)
+        self.confirm(Pairs.of(reversal | (reversal.T & self.edges)).edges())

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from .climb import Climb, Edge
 from .pairs import Pairs
@@ -17,6 +18,7 @@ _MARGIN = 5.0  # nats by which an estimate may miss a change that is worth makin
 _LITTLE = 0.01  # nats by which a value may stay below what is asked for
 _SHORTLIST = 4  # insertions of each child that are evaluated whatever their estimate
 _LEAST = 1e-6  # nats: smaller gains are rounding
+_SHARE = 0.5  # of what the best change brings, at which others are made along with it
 
 
 class _Change(NamedTuple):
@@ -26,22 +28,30 @@ class _Change(NamedTuple):
 
 
 def change_edge(climb: Climb, *, delete: bool = True, reverse: bool = True) -> bool:
-    r"""Make the best change of one edge; whether there is any.
+    r"""Make the best change of one edge, and others that bring half as much; whether there is any.
 
     Inserting i → j also removes the cheapest set of edges (a minimum cut) without which no path
     leads from j back to i; so additions, reversals and larger turns are one kind of move. Changes
     are ranked by :meth:`~dpdag.evidence.screened.ScreenedEvidence.screens` and evaluated in full
-    from the top until the best confirmed one beats all remaining estimates.
+    from the top until the best confirmed one beats all remaining estimates. What changes of
+    different children bring adds up, so that the next best ones need not wait for a step of their
+    own.
 
     Arguments:
         delete: Whether edges may be deleted.
         reverse: Whether others may be cut for an insertion.
     """
-    best = _best_deletion(climb) if delete else None
-    best = _best_insertion(climb, best, cuts=reverse)
-    if best is not None:
-        climb.apply(best.insert, best.remove)
-    return best is not None
+    found = _deletions(climb) if delete else []
+    found += _insertions(climb, _least(found), cuts=reverse)
+    least = _least(found)
+    ranked = sorted((one for one in found if one.gain > least), key=lambda one: -one.gain)
+    climb.apply_all([(one.insert, one.remove) for one in ranked])
+    return bool(ranked)
+
+
+def _least(found: list[_Change]) -> float:
+    """What a change must bring to be made along with those found."""
+    return max(_LEAST, _SHARE * max((one.gain for one in found), default=0.0))
 
 
 def shortlist_edges(climb: Climb) -> bool:
@@ -49,12 +59,16 @@ def shortlist_edges(climb: Climb) -> bool:
     open_ = climb.allowed & ~climb.edges & ~climb.exact & ~climb.reach().T & ~climb.tabu
     open_ &= climb.edges.sum(0) < climb.max_parents
     sure = ~climb.edges.any(0) & climb.evidence.screens_roots
-    for child in np.flatnonzero(~climb.widened & ~sure):
+    children = np.flatnonzero(~climb.widened & ~sure)
+    probes = None
+    if len(children):
+        parents = torch.from_numpy(climb.edges.T[children].copy())
+        probes = climb.evidence.probes(torch.from_numpy(children), parents)
+    for k, child in enumerate(children):
         candidates = np.flatnonzero(open_[:, child])
         rankings = [climb.change[:, child]]
-        probe = climb.evidence.probe(int(child), climb.parents(int(child)))
-        if probe is not None:
-            rankings.append(probe.numpy())
+        if probes is not None and probes[k].max() > -math.inf:
+            rankings.append(probes[k].numpy())
         for ranking in rankings:
             top = candidates[np.argsort(-ranking[candidates], kind="stable")[:_SHORTLIST]]
             climb.forced[top, child] = True
@@ -63,30 +77,29 @@ def shortlist_edges(climb: Climb) -> bool:
     return progress
 
 
-def _best_deletion(climb: Climb) -> _Change | None:
+def _deletions(climb: Climb) -> list[_Change]:
     penalty, edges = climb.penalty, Pairs.of(climb.edges & ~climb.required)
     doubtful = (edges.read(climb.change) + penalty > -_MARGIN) & ~edges.read(climb.exact)
     climb.confirm(edges[doubtful].edges(), -penalty - _LITTLE)
     known = edges[edges.read(climb.exact)]
     gain = known.read(climb.change) + penalty
-    if not len(gain) or gain.max() <= _LEAST:
-        return None
-    best = int(gain.argmax())
-    return _Change(float(gain[best]), [], [known.edge(best)])
+    return [
+        _Change(float(gain[k]), [], [known.edge(k)]) for k in np.flatnonzero(gain > _LEAST).tolist()
+    ]
 
 
-def _best_insertion(climb: Climb, best: _Change | None, *, cuts: bool) -> _Change | None:
-    """The confirmed insertion with the largest gain, if any has more than what is known."""
-    penalty = climb.penalty
-    pairs, against = _insertions(climb, cuts=cuts)
+def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
+    """Confirmed insertions that bring more than ``least`` and about half of what the best does."""
+    penalty, found = climb.penalty, []
+    pairs, against = _candidates(climb, cuts=cuts)
     gain, exact = pairs.read(climb.change) - penalty, pairs.read(climb.exact)
     waiting = pairs.read(climb.forced) & ~exact & ~against
     gain[waiting] = np.maximum(gain[waiting], _LEAST)
-    toll = None if best is None else np.zeros_like(gain)  # then cuts may bring something instead
+    toll = None if least <= _LEAST else np.zeros_like(gain)  # then cuts may bring something instead
     while len(gain):
         k = int(gain.argmax())
         edge = pairs.edge(k)
-        floor = best.gain if best else (0.0 if exact[k] else -_MARGIN)
+        floor = least if least > _LEAST else (0.0 if exact[k] else -_MARGIN)
         if gain[k] <= max(floor, 0.0 if against[k] else floor):
             break
         if not exact[k] and against[k] and not _worth_cutting(climb, edge, floor):
@@ -104,14 +117,15 @@ def _best_insertion(climb: Climb, best: _Change | None, *, cuts: bool) -> _Chang
             gain -= np.where(exact, toll, 0.0)
         else:
             gain[k] = -math.inf
-            least = best.gain if best else _LEAST
             change = _insertion(climb, edge, acyclic=not against[k], least=least)
             if change and change.gain > least:
-                best = change
-    return best
+                found.append(change)
+                least = max(least, _least(found))
+                gain[(pairs.child == edge[1]) & (gain <= change.gain)] = -math.inf
+    return found
 
 
-def _insertions(climb: Climb, *, cuts: bool) -> tuple[Pairs, np.ndarray]:  # (m,), (m,) bool
+def _candidates(climb: Climb, *, cuts: bool) -> tuple[Pairs, np.ndarray]:  # (m,), (m,) bool
     """Insertions that may be worth making, and which of them close a cycle."""
     pairs = Pairs.of((climb.change >= climb.penalty - _margin(climb)) | climb.forced)
     against = climb.reach()[pairs.child, pairs.source]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import torch
 
-from .climb import Climb
+from .climb import Change, Climb
 
 __all__ = ["reverse_families"]
 
@@ -37,19 +37,21 @@ def reverse_families(climb: Climb) -> bool:
         return [(int(parent), int(child)) for parent, child in pairs]
 
     climb.confirm([pair for pair in idle(_ROUGH) if not climb.exact[pair]])
-    before = climb.total
-    for parent, child in idle(_SHARE):
-        _exchange(climb, parent, child)
+    before, exchanges = climb.total, idle(_SHARE)
+    climb.foresee([one for one in (_exchange(climb, *pair) for pair in exchanges) if one])
+    for pair in exchanges:
+        if exchange := _exchange(climb, *pair):
+            climb.apply(*exchange)
     for node in range(n):
         _turn_fork(climb, node)
     return climb.total > before
 
 
-def _exchange(climb: Climb, parent: int, child: int) -> None:
-    """Give the child's place among its parents to one of them, where that raises the total."""
+def _exchange(climb: Climb, parent: int, child: int) -> Change | None:
+    """Give the child's place among its parents to one of them, where that can be."""
     family = np.flatnonzero(climb.edges[:, child]).tolist()
     if parent not in family:  # an exchange before this one removed it
-        return
+        return None
     causes = [child, *(k for k in family if k != parent)]
     cost, cuts = climb.freeing(parent, causes)
     insert = [(k, parent) for k in causes if not climb.edges[k, parent]]
@@ -58,8 +60,7 @@ def _exchange(climb: Climb, parent: int, child: int) -> None:
     possible = all(cost[k] < math.inf for k, _ in insert)
     kept = not any(climb.required[edge] for edge in remove)
     slim = climb.edges[:, parent].sum() + len(insert) <= climb.max_parents
-    if possible and kept and slim:
-        climb.apply(insert, sorted(remove))
+    return (insert, sorted(remove)) if possible and kept and slim else None
 
 
 def _turn_fork(climb: Climb, node: int) -> None:
@@ -70,8 +71,7 @@ def _turn_fork(climb: Climb, node: int) -> None:
     if not climb.is_new("fork", node, children, climb.edges[:, node]):
         return
     cost, cuts = climb.freeing(node, children)
-    promised = climb.evidence.screen(node, climb.parents(node)).numpy()
-    worth = promised[children] - _PROMISE * cost[children]
+    worth = climb.change[children, node] - _PROMISE * cost[children]
     best = np.argsort(-worth, kind="stable")[:2]
     if not worth[best].sum() > 0:
         return

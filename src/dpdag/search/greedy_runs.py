@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .climb import Climb, Edge
+from .climb import Climb
 
 __all__ = ["run_greedily"]
 
@@ -25,73 +27,125 @@ def run_greedily(climb: Climb) -> bool:
     A child is tried again only when its parents or its possible parents have changed.
     A run goes on while it has found something better within the last few steps. Descendants that
     cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
-    ordinary moves that follow.
+    ordinary moves that follow. All runs go side by side, so that their steps are evaluated at once.
     """
     weak = climb.evidence.may_lack_parents(torch.from_numpy(climb.edges.T.copy()), climb.value)
-    improved = False
+    runs = []
     for child in weak.nonzero()[:, 0].tolist():
-        cost, cuts = climb.freeing(child, most=_CUT)
-        if not climb.is_new("run", child, climb.edges[:, child], cost < math.inf):
-            continue
-        inserted = _run(climb, child, cost)
-        if inserted:
-            remove = sorted({edge for node, _ in inserted for edge in cuts.get(node, [])})
-            improved |= climb.apply(inserted, remove)
+        cost, _ = climb.freeing(child, most=_CUT)
+        if climb.is_new("run", child, climb.edges[:, child], cost < math.inf):
+            runs.append(_Run.of(climb, child, cost))
+    active: Sequence[_Run] = runs
+    while active := [run for run in active if run.goes_on]:
+        _extend(climb, active)
+    improved = False
+    for run in runs:
+        nodes = run.gained.nonzero()[:, 0].tolist()
+        # What cuts cost and which there are depends on the runs before.
+        cost, cuts = climb.freeing(run.child, nodes, most=_CUT)
+        if nodes and (cost[nodes] < math.inf).all():
+            remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
+            improved |= climb.apply([(node, run.child) for node in nodes], remove)
     return improved
 
 
-def _run(climb: Climb, child: int, cost: np.ndarray) -> list[Edge]:  # (n,)
-    """Insertions that together raise the total most."""
-    first = climb.parents(child)
-    parents, best = first, None
-    best_total = total = float(climb.value[child]) - climb.penalty * int(parents.sum())
-    patience = _PATIENCE
-    while patience and total > best_total - _DIP and int(parents.sum()) < climb.max_parents:
-        # Most runs end soon; those that do not are worth a wider look.
-        depth = int((parents & ~first).sum())
-        width = _NARROW if depth < _SHALLOW else _WIDE
-        paid = climb.penalty * int(parents.sum()) + float(cost[(parents & ~first).numpy()].sum())
-        least = best_total - _DIP + climb.penalty + paid
-        added = _best_addition(climb, child, parents, cost=cost, shortlist=width, least=least)
-        if added is None:
-            break
-        parents, value = added
-        new = (parents & ~first).numpy()
-        total = value - climb.penalty * int(parents.sum()) - float(cost[new].sum())
-        patience -= 1
-        if total > best_total + 1e-6:
-            best, best_total, patience = parents, total, _PATIENCE
-    if best is None:
-        return []
-    return [(node, child) for node in (best & ~first).nonzero()[:, 0].tolist()]
+@dataclass
+class _Run:
+    """Additions to one child.
 
-
-def _best_addition(
-    climb: Climb,
-    child: int,
-    parents: Tensor,
-    *,
-    cost: np.ndarray,
-    shortlist: int,
-    least: float,
-) -> tuple[Tensor, float] | None:
-    """The parent set with the best one more node, of those that either ranking puts first.
-
-    Values that stay below ``least`` and what freeing their node costs are only rough.
+    Attributes:
+        cost: (n,) of freeing each node from being a descendant.
+        penalty: Of an edge.
+        room: For further parents.
+        first: (n,) bool, parents before.
+        parents: (n,) bool, now.
+        total: Their evidence less what they cost.
+        best: (n,) bool, parents of the best total so far, which follows.
     """
-    nodes = np.flatnonzero((cost < math.inf) & ~parents.numpy())
-    top: set[int] = set()
-    rankings = (climb.evidence.screen(child, parents), climb.evidence.probe(child, parents))
-    for ranking in rankings:
-        if ranking is not None:
-            order = np.argsort(-ranking.numpy()[nodes], kind="stable")
-            top |= set(nodes[order[:shortlist]].tolist())
-    if not top:
-        return None
-    chosen = sorted(top)
-    larger = parents.repeat(len(chosen), 1)
-    larger[torch.arange(len(chosen)), torch.tensor(chosen)] = True
-    price = torch.from_numpy(cost[chosen])
-    values = climb.evidence.reach(torch.full((len(chosen),), child), larger, least + price)
-    k = int((values - price).argmax())
-    return larger[k], float(values[k])
+
+    child: int
+    cost: np.ndarray
+    penalty: float
+    room: int
+    first: Tensor
+    parents: Tensor
+    total: float
+    best: Tensor
+    best_total: float
+    patience: int = _PATIENCE
+    ended: bool = False
+
+    @classmethod
+    def of(cls, climb: Climb, child: int, cost: np.ndarray) -> _Run:  # (n,)
+        """Before its first addition."""
+        first = climb.parents(child)
+        count = int(first.sum())
+        total = float(climb.value[child]) - climb.penalty * count
+        room = climb.max_parents - count
+        return cls(child, cost, climb.penalty, room, first, first, total, first, total)
+
+    @property
+    def goes_on(self) -> bool:
+        near = self.total > self.best_total - _DIP
+        return not self.ended and self.patience > 0 and near and self.depth < self.room
+
+    @property
+    def depth(self) -> int:
+        return int((self.parents & ~self.first).sum())
+
+    @property
+    def gained(self) -> Tensor:  # (n,) bool
+        """Parents that the best total has more."""
+        return self.best & ~self.first
+
+    @property
+    def paid(self) -> float:
+        """What the parents cost."""
+        new = (self.parents & ~self.first).numpy()
+        return self.penalty * int(self.parents.sum()) + float(self.cost[new].sum())
+
+    def candidates(self, rankings: Sequence[np.ndarray]) -> list[int]:  # (n,) each
+        """Nodes that any ranking puts first."""
+        nodes = np.flatnonzero((self.cost < math.inf) & ~self.parents.numpy())
+        # Most runs end soon; those that do not are worth a wider look.
+        width = _NARROW if self.depth < _SHALLOW else _WIDE
+        tops = [nodes[np.argsort(-one[nodes], kind="stable")[:width]] for one in rankings]
+        return sorted({node for top in tops for node in top.tolist()})
+
+    def add(self, parents: Tensor, value: float) -> None:  # (n,) bool
+        """Go on with these parents."""
+        self.parents, self.patience = parents, self.patience - 1
+        self.total = value - self.paid
+        if self.total > self.best_total + 1e-6:
+            self.best, self.best_total, self.patience = parents, self.total, _PATIENCE
+
+
+def _extend(climb: Climb, runs: Sequence[_Run]) -> None:
+    """Give each run the best node more, of those that either ranking puts first.
+
+    Values that stay too low for a run to go on are only rough.
+    """
+    child, parents = (
+        torch.tensor([run.child for run in runs]),
+        torch.stack([r.parents for r in runs]),
+    )
+    rankings = [climb.evidence.screens(child, parents), climb.evidence.probes(child, parents)]
+    ranked = [one for one in rankings if one is not None]
+    chosen = [
+        run.candidates([one[k].numpy() for one in ranked if one[k].max() > -math.inf])
+        for k, run in enumerate(runs)
+    ]
+    row = torch.tensor([k for k, nodes in enumerate(chosen) for _ in nodes], dtype=torch.long)
+    node = torch.tensor([one for nodes in chosen for one in nodes], dtype=torch.long)
+    price = torch.tensor([float(run.cost[one]) for run, some in zip(runs, chosen) for one in some])
+    larger = parents[row]
+    larger[torch.arange(len(row)), node] = True
+    least = torch.tensor([run.best_total - _DIP + run.penalty + run.paid for run in runs])
+    target = least.double()[row] + price
+    values = climb.evidence.reach(child[row], larger, target) - price if len(row) else price
+    for k, run in enumerate(runs):
+        own = (row == k).nonzero()[:, 0]
+        run.ended = not len(own)
+        if len(own):
+            best = int(own[values[own].argmax()])
+            run.add(larger[best], float(values[best] + price[best]))

@@ -3,50 +3,86 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from .climb import Climb
 
 __all__ = ["insert_pairs"]
 
-_CLEAR = 40.0  # of a score that by chance is some 30 at most, among a thousand pairs
-_TRIED = 2  # pairs of a child
+# Of a score that by chance is some 30 at most, among a thousand pairs, and 2 more among e times as
+# many: it is a sum of squares.
+_CLEAR, _MANY = 40.0, 1000
+_TRIED = 4  # pairs of a child
+
+
+class _Tried(NamedTuple):
+    """Pairs of parents that a child may be given.
+
+    Attributes:
+        pairs: (k, 2) nodes.
+        new: (k, 2) bool, which are no parents yet.
+        parents: (k, n) bool, with the pair.
+        price: (k,) of both.
+    """
+
+    child: int
+    pairs: np.ndarray
+    new: np.ndarray
+    parents: Tensor
+    price: Tensor
 
 
 def insert_pairs(climb: Climb) -> bool:
     """Give each child the pair of parents that its residuals ask for; whether any was worth it.
 
     One of the two may be a parent already. A child is tried again only when its parents or its
-    descendants have changed.
+    descendants have changed, and only pairs that promise half of their price or more.
     """
     if not climb.evidence.sees_pairs:
         return False
-    improved, reach = False, climb.reach()
-    for child in range(len(climb.edges)):
-        full = int(climb.edges[:, child].sum()) + 2 > climb.max_parents
-        if full or not climb.is_new("pair", child, climb.edges[:, child], reach[child]):
-            continue
-        cost, cuts = climb.freeing(child)
-        own = climb.edges[:, child]
-        cost[own] = 0.0
-        score = climb.evidence.pair_probe(child, climb.parents(child))
-        possible = (cost[:, None] < math.inf) & (cost < math.inf) & ~(own[:, None] & own)
-        clear = np.argwhere(np.triu(possible & (score.numpy() > _CLEAR), 1))
-        clear = clear[np.argsort(-score.numpy()[tuple(clear.T)], kind="stable")[:_TRIED]]
-        if not len(clear):
-            continue
-        larger = climb.parents(child).repeat(len(clear), 1)
-        larger[torch.arange(len(clear))[:, None], torch.from_numpy(clear)] = True
-        price = cost[clear].sum(1) + climb.penalty * (~own[clear]).sum(1)
-        target = climb.value[child] + torch.from_numpy(price)
-        values = climb.evidence.reach(torch.full((len(clear),), child), larger, target)
-        total = values.numpy() - price
-        best = int(total.argmax())
-        if total[best] > float(climb.value[child]):
-            pair = [node for node in clear[best].tolist() if not own[node]]
-            remove = sorted({edge for node in pair for edge in cuts.get(node, [])})
-            if climb.apply([(node, child) for node in pair], remove):
-                improved, reach = True, climb.reach()
+    tried = [one for one in map(partial(_promising, climb), range(len(climb.edges))) if one]
+    if not tried:
+        return False
+    price = torch.cat([one.price for one in tried])
+    child = torch.cat([torch.full((len(one.pairs),), one.child) for one in tried])
+    parents = torch.cat([one.parents for one in tried])
+    values = climb.evidence.reach(child, parents, climb.value[child] + price) - price
+    improved = False
+    for one, totals in zip(tried, values.split([len(one.pairs) for one in tried])):
+        best = int(totals.argmax())
+        if totals[best] > climb.value[one.child]:
+            nodes = one.pairs[best][one.new[best]].tolist()
+            # What cuts cost and which there are depends on the pairs before.
+            cost, cuts = climb.freeing(one.child, nodes)
+            if (cost[nodes] < math.inf).all():
+                remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
+                improved |= climb.apply([(node, one.child) for node in nodes], remove)
     return improved
+
+
+def _promising(climb: Climb, child: int) -> _Tried | None:
+    """The clearest pairs, if there are any and they were not tried before."""
+    own = climb.edges[:, child]
+    full = int(own.sum()) + 2 > climb.max_parents
+    if full or not climb.is_new("pair", child, own, climb.reach()[child]):
+        return None
+    clearly = _CLEAR + 2 * math.log(max(1.0, len(own) ** 2 / 2 / _MANY))
+    found, score = climb.evidence.pair_probe(child, climb.parents(child), clearly)
+    if not len(found):
+        return None
+    pairs = found.numpy()
+    cost, _ = climb.freeing(child, np.unique(pairs))
+    cost[own] = 0.0
+    new = ~own[pairs]
+    price = cost[pairs].sum(1) + climb.penalty * new.sum(1)
+    worth = np.flatnonzero(new.any(1) & (score.numpy() > price))[:_TRIED]
+    if not len(worth):
+        return None
+    larger = climb.parents(child).repeat(len(worth), 1)
+    larger[torch.arange(len(worth))[:, None], found[worth]] = True
+    return _Tried(child, pairs[worth], new[worth], larger, torch.from_numpy(price[worth]))

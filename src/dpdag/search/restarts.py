@@ -26,7 +26,11 @@ _NODES = 30  # beyond, one climb has to do
 
 
 def find_graph(
-    evidence: MixtureEvidence, *, prior: EdgePrior, constraints: Constraints
+    evidence: MixtureEvidence,
+    *,
+    prior: EdgePrior,
+    constraints: Constraints,
+    start: Tensor | None = None,  # (n, n) bool
 ) -> tuple[SearchResult, MixtureEvidence]:
     """Climb from the best graph of lines and sums of curves; that graph has to do without time.
 
@@ -37,8 +41,8 @@ def find_graph(
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     cheap = evidence.without_processes()
     if cheap is None:
-        return climb(), evidence
-    found = cheap_graph(cheap, prior=prior, constraints=constraints)
+        return climb(start=start), evidence
+    found = cheap_graph(cheap, prior=prior, constraints=constraints, start=start)
     try:
         return climb(start=found.adjacency) if evidence.processes else found, evidence
     except OutOfTimeError:
@@ -46,7 +50,11 @@ def find_graph(
 
 
 def cheap_graph(
-    evidence: MixtureEvidence, *, prior: EdgePrior, constraints: Constraints
+    evidence: MixtureEvidence,
+    *,
+    prior: EdgePrior,
+    constraints: Constraints,
+    start: Tensor | None = None,  # (n, n) bool
 ) -> SearchResult:
     """The best graph of lines and sums of curves.
 
@@ -55,7 +63,7 @@ def cheap_graph(
     the order that the shape of the noise gives, and the best of all is left and climbed again.
     """
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
-    best = climb()
+    best = climb(start=start)
     with suppress(OutOfTimeError):
         if evidence.n_nodes <= _NODES:
             best = _climbed_again(best, evidence, prior, constraints)

@@ -35,6 +35,7 @@ class _Scored(NamedTuple):
     kinds: tuple[str, ...]
     columns: Transformed
     graph: Tensor  # (n, n) bool
+    values: Tensor  # (n,) evidence of every column given its causes
     total: float
 
 
@@ -47,8 +48,9 @@ def choose_transforms(
     any_noise: bool = True,
     fixed: Tensor | None = None,  # (n,) bool
     was_set: Tensor | None = None,  # (rows, n) bool
+    device: torch.device | str = "cpu",
     deadline: Deadline = ENDLESS,
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], Tensor]:
     r"""The transformation of each column under which all of them together are likeliest.
 
     .. math:: \sum_v \log p(z_v \mid z_{\mathrm{pa}(v)}) + \sum_v \log |g_v'(x_v)| + \log P(A),
@@ -58,33 +60,35 @@ def choose_transforms(
     change at the price of its parameters. What wins must hold under processes too, on few rows,
     because causes that act only together look like odd columns to sums.
     Columns that mostly have one value stay as they are, and those that are ``fixed``. Rows in
-    which a column was set say nothing of its density.
+    which a column was set say nothing of its density. The second value is the graph of lines and
+    sums of curves that the columns then have.
     """
     was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
     rows = spaced_rows(x, _ROWS)
     free = ~_mostly_one(x[rows], was_set[rows])
     free = free if fixed is None else free & ~fixed
     plain = ("identity",) * x.shape[1]
-    judge = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, deadline)
+    options: dict[str, Any] = {"any_noise": any_noise, "device": device, "deadline": deadline}
+    judge = _Judge(x[rows], was_set[rows], prior, constraints, options)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
-    best = max((judge.evaluate(kinds, first.graph) for kinds in alike), key=lambda one: one.total)
+    tried = (one for kinds in alike for one in judge.evaluate(kinds, first.graph))
+    best = max(tried, key=lambda one: one.total)
     best = judge.climb(best.kinds, best.graph) if best.total > first.total else first
     best = judge.single_columns(max(first, best, key=lambda one: one.total), free)
     if best.kinds == plain:
-        return plain
+        return plain, best.graph
     processes = [name for name in functions if name not in _CHEAP]
     if processes and x.shape[1] <= _NODES:
         rows = spaced_rows(x, _FEW_ROWS)
-        few = _Judge(x[rows], was_set[rows], prior, constraints, any_noise, deadline, functions)
-        graphs = first.graph, best.graph
+        few = _Judge(x[rows], was_set[rows], prior, constraints, options, functions)
         after, before = (
-            max(few.evaluate(kinds, graph).total for graph in graphs)
+            max(one.total for one in few.evaluate(kinds, first.graph, best.graph))
             for kinds in (best.kinds, plain)
         )
         if after < before:
-            return plain
-    return best.kinds
+            return plain, first.graph
+    return best.kinds, best.graph
 
 
 def _mostly_one(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n,)
@@ -103,25 +107,23 @@ class _Judge:
         was_set: Tensor,  # (rows, n) bool
         prior: EdgePrior,
         constraints: Constraints,
-        any_noise: bool,
-        deadline: Deadline,
+        options: dict[str, Any],
         functions: Sequence[str] = _CHEAP,
     ) -> None:
         self.x, self.was_set = x, was_set
         self.prior, self.constraints = prior, constraints
-        self.functions = functions
-        self.options: dict[str, Any] = {"any_noise": any_noise, "deadline": deadline}
+        self.functions, self.options = functions, options
         self.price = 0.5 * math.log(len(x))  # of one parameter
 
     def columns(self, kinds: Sequence[str]) -> Transformed:
         """Transformed by their kinds."""
         return transform(self.x, kinds, self.was_set)
 
-    def evidence(self, columns: Transformed) -> MixtureEvidence:
+    def evidence(self, z: Tensor, was_set: Tensor) -> MixtureEvidence:  # (rows, m), (rows, m) bool
         return divided_mixture(
-            self.was_set,
+            was_set,
             lambda rows: MixtureEvidence(
-                self._table(columns, rows), functions=self.functions, **self.options
+                table_of(z[rows], was_set[rows]), functions=self.functions, **self.options
             ),
         )
 
@@ -129,15 +131,40 @@ class _Judge:
         """On a graph of its own."""
         columns = self.columns(kinds)
         found = hill_climb(
-            self.evidence(columns), prior=self.prior, constraints=self.constraints, start=start
+            self.evidence(columns.z, self.was_set),
+            prior=self.prior,
+            constraints=self.constraints,
+            start=start,
         )
         return self._scored(kinds, columns, found.adjacency, found.log_evidence)
 
-    def evaluate(self, kinds: tuple[str, ...], graph: Tensor) -> _Scored:
-        """On a given graph."""
+    def evaluate(self, kinds: tuple[str, ...], *graphs: Tensor) -> list[_Scored]:
+        """On given graphs."""
         columns = self.columns(kinds)
-        values = self.evidence(columns).log_evidence(torch.arange(len(graph)), graph.T.contiguous())
-        return self._scored(kinds, columns, graph, values)
+        evidence = self.evidence(columns.z, self.was_set)
+        every = torch.arange(len(kinds))
+        return [
+            self._scored(kinds, columns, graph, evidence.log_evidence(every, graph.T.contiguous()))
+            for graph in graphs
+        ]
+
+    def changed(self, scored: _Scored, column: int, kind: str) -> _Scored:
+        """With another transformation of one column, which is seen by itself and its effects."""
+        own = transform(self.x[:, [column]], [kind], self.was_set[:, [column]])
+        z, log_jacobian = scored.columns.z.clone(), scored.columns.log_jacobian.clone()
+        z[:, [column]], log_jacobian[column] = own.z, own.log_jacobian[0]
+        concerned = scored.graph[column].clone()
+        concerned[column] = True
+        near = concerned | scored.graph[:, concerned].any(1)  # with all their causes
+        asked = concerned[near].nonzero()[:, 0], scored.graph[near][:, concerned].T.contiguous()
+        before, after = (
+            self.evidence(columns[:, near], self.was_set[:, near]).log_evidence(*asked)
+            for columns in (scored.columns.z, z)
+        )
+        values = scored.values.clone()
+        values[concerned] += after - before
+        kinds = (*scored.kinds[:column], kind, *scored.kinds[column + 1 :])
+        return self._scored(kinds, Transformed(z, log_jacobian), scored.graph, values)
 
     def single_columns(self, scored: _Scored, free: Tensor) -> _Scored:  # (n,) bool
         """Change columns one by one, the most promising first, while that pays."""
@@ -148,11 +175,8 @@ class _Judge:
                 break
             if scored.kinds[column] == TRANSFORMS[kind]:
                 continue
-            kinds = list(scored.kinds)
-            kinds[column] = TRANSFORMS[kind]
-            scored = max(
-                scored, self.evaluate(tuple(kinds), scored.graph), key=lambda one: one.total
-            )
+            other = self.changed(scored, column, TRANSFORMS[kind])
+            scored = max(scored, other, key=lambda one: one.total)
         return scored
 
     def _own_gains(self, scored: _Scored) -> Tensor:  # (n, kinds)
@@ -184,4 +208,4 @@ class _Judge:
     ) -> _Scored:
         paid = self.price * sum(PARAMETERS[kind] for kind in kinds)
         total = float(values.sum() + columns.log_jacobian.sum()) - paid
-        return _Scored(kinds, columns, graph, total + self.prior.log(int(graph.sum())))
+        return _Scored(kinds, columns, graph, values, total + self.prior.log(int(graph.sum())))

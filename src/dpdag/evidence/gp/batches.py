@@ -2,13 +2,55 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterator, MutableMapping
+from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
 from ...columns import Table
 
-__all__ = ["Families", "as_bits", "bits_of", "members"]
+__all__ = ["BySets", "Families", "as_bits", "bits_of", "members"]
+
+
+Value = TypeVar("Value")
+
+
+class BySets(MutableMapping[tuple[int, int], Value]):
+    """What is known of children given parent sets, these as the bits of an integer.
+
+    Example:
+        >>> known = BySets({(0, 0b0110): "a", (0, 0b1110): "b", (1, 0b0100): "c"})
+        >>> known.near(0, 0b0100)
+        [(6, 'a')]
+    """
+
+    def __init__(self, known: dict[tuple[int, int], Value] | None = None) -> None:
+        self._of: dict[int, dict[int, Value]] = defaultdict(dict)
+        self.update(known or {})
+
+    def __getitem__(self, key: tuple[int, int]) -> Value:
+        child, bits = key
+        return self._of[child][bits]
+
+    def __setitem__(self, key: tuple[int, int], value: Value) -> None:
+        child, bits = key
+        self._of[child][bits] = value
+
+    def __delitem__(self, key: tuple[int, int]) -> None:
+        child, bits = key
+        del self._of[child][bits]
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return ((child, bits) for child, own in self._of.items() for bits in own)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._of.values()))
+
+    def near(self, child: int, bits: int) -> list[tuple[int, Value]]:
+        """Sets with one parent more or less, and what is known of them."""
+        own = self._of[child]
+        return [(other, own[other]) for other in own if (other ^ bits).bit_count() == 1]
 
 
 class Families(NamedTuple):
@@ -29,11 +71,9 @@ class Families(NamedTuple):
         """Some of them."""
         return Families(*(part[rows] for part in self))
 
-    def columns(self, table: Table) -> tuple[Tensor, Tensor]:  # -> (b, N), (b, N, w)
-        """Values of the children and of their parents, zero where padded."""
-        x = table.x[:, self.members.to(table.x.device)].movedim(0, 1)
-        y = table.y[:, self.child.to(table.y.device)].T
-        return y, x * self.mask.to(table.x).unsqueeze(-2)
+    def children(self, table: Table) -> Tensor:  # -> (b, N)
+        """Values of the children."""
+        return table.y[:, self.child.to(table.y.device)].T
 
 
 def as_bits(parents: Tensor) -> int:  # (n,) bool

@@ -7,16 +7,24 @@ from torch import Tensor
 
 from ...ops.scale import standard_units
 
-__all__ = ["interaction_scores", "simple_shapes"]
+__all__ = ["clear_pairs", "interaction_scores", "simple_shapes"]
 
 _FAR = 3.0  # standard deviations beyond which values count as that far
 
 
 def simple_shapes(x: Tensor) -> Tensor:  # (N, n) -> (3, N, n)
-    """A line, a bow and a step of every column, of mean zero and variance one, or zero."""
+    """A line of every column, what a bow adds to it, and what a step adds to both.
+
+    Uncorrelated, of mean zero and variance one, or zero where there is no such shape.
+    """
     line = standard_units(x).clamp(-_FAR, _FAR)
-    step = (x > x.median(0).values).to(x)
-    return torch.stack([standard_units(shape) for shape in (line, line.square(), step)])
+    shapes = [standard_units(line)]
+    for further in (line.square(), (x > x.median(0).values).to(x)):
+        new = standard_units(further)
+        for old in shapes:
+            new = new - (new * old).mean(0) * old
+        shapes.append(standard_units(new, size=1.0))
+    return torch.stack(shapes)
 
 
 def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k, N, n) -> (n, n)
@@ -25,7 +33,8 @@ def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k,
     .. math:: s_{ab} = \frac1N \sum_{p, q} \Bigl( \sum_r \phi_p(x_{ra})\, \phi_q(x_{rb})\, u_r
               \Bigr)^2
 
-    Each term is about one where the residuals have nothing to do with the columns.
+    Each term is about one where the residuals have nothing to do with the columns; otherwise the
+    sum is about twice the nats that the products explain.
 
     Example:
         >>> x = torch.randn(500, 4, generator=torch.Generator().manual_seed(0))
@@ -34,6 +43,24 @@ def interaction_scores(residual: Tensor, shapes: Tensor) -> Tensor:  # (N,), (k,
         True
     """
     u = standard_units(residual, size=1.0).clamp(-_FAR, _FAR)  # of a column in such units
-    moved = shapes * u.unsqueeze(-1)
-    products = moved.mT.unsqueeze(1) @ shapes.unsqueeze(0)  # (k, k, n, n)
-    return products.double().square().sum((0, 1)).cpu() / len(u)
+    moved = (shapes * u.unsqueeze(-1)).mT  # (k, n, N)
+    total = shapes.new_zeros(shapes.shape[-1], shapes.shape[-1])
+    for p, one in enumerate(moved):
+        total += (one @ shapes[p]).square_()
+        for other in shapes[p + 1 :]:
+            squares = (one @ other).square_()
+            total += squares + squares.mT  # of (p, q) and of (q, p)
+    return total / len(u)
+
+
+def clear_pairs(
+    residual: Tensor,  # (N,)
+    shapes: Tensor,  # (k, N, n)
+    least: float,
+) -> tuple[Tensor, Tensor]:  # (m, 2), (m,)
+    """Pairs of two columns whose score is above ``least``, the highest first, and their scores."""
+    scores = interaction_scores(residual, shapes).triu(1)
+    pairs = (scores > least).nonzero()
+    found = scores[tuple(pairs.T)].double().cpu()
+    order = found.argsort(descending=True, stable=True)
+    return pairs.cpu()[order], found[order]

@@ -70,12 +70,12 @@ def gp_evidence_and_gradient(
 
 
 def additions_score(
-    y: Tensor,  # (N,)
-    x: Tensor,  # (N, d)
-    parameters: Tensor,  # (d + 2,)
+    y: Tensor,  # (*, N)
+    x: Tensor,  # (*, N, d)
+    parameters: Tensor,  # (*, d + 2)
     features: Tensor,  # (N, n, r)
     kernel: Kernel = _SMOOTH,
-) -> Tensor:  # (n,)
+) -> Tensor:  # (*, n)
     r"""First-order gain of letting each candidate modulate the kernel, all rows, one inverse.
 
     .. math:: \partial_\theta \log p \,\big|_{\theta=0} \quad \text{for} \quad
@@ -86,9 +86,9 @@ def additions_score(
     """
     _, covariance, pull, _, _ = _pull(y, x, parameters, kernel)
     weighted = pull.mul_(kernel.modulated(covariance))
-    rows, n, r = features.shape
-    moved = (weighted @ features.reshape(rows, n * r)).reshape(rows, n, r)
-    return ((features * moved).sum((0, 2)) - weighted.sum()).double().cpu() / 2
+    moved = (weighted @ features.flatten(1)).mul_(features.flatten(1)).sum(-2)  # (*, n r)
+    gained = moved.unflatten(-1, features.shape[1:]).sum(-1)
+    return (gained - weighted.sum((-2, -1)).unsqueeze(-1)).double().cpu() / 2
 
 
 def gp_residual(
@@ -137,13 +137,22 @@ def _pull(
     factor, covariance, extra = _factor(x, parameters, kernel)
     white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
     value = _evidence(factor, white)[..., 0]
-    inverse = torch.cholesky_inverse(factor)
+    inverse = _inverse(factor)
     alpha = inverse @ y.unsqueeze(-1)
     precision = expected_precision(white.double().square().sum(-2, keepdim=True), x.shape[-2])
     pull = (alpha * precision.to(alpha)) @ alpha.mT - inverse
     return value, covariance, pull, extra, _left_out(inverse, alpha)
 
 
+def _inverse(factor: Tensor) -> Tensor:  # (*, N, N) -> (*, N, N)
+    """Of what the factor is one of; where products cost little, by way of its own inverse."""
+    if not factor.is_cuda:
+        return torch.cholesky_inverse(factor)
+    eye = torch.eye(factor.shape[-1], dtype=factor.dtype, device=factor.device)
+    half = torch.linalg.solve_triangular(factor, eye.expand_as(factor), upper=False)
+    return half.mT @ half
+
+
 def _left_out(inverse: Tensor, alpha: Tensor) -> Tensor:  # (*, N, N), (*, N, 1) -> (*, N)
     own = inverse.diagonal(dim1=-2, dim2=-1).clamp_min(1e-12)
-    return (alpha[..., 0] / own.sqrt()).double().cpu()
+    return (alpha[..., 0] / own.sqrt()).double()

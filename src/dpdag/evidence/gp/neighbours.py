@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Trials", "neighbours", "widest"]
+__all__ = ["Trials", "neighbours", "typical_scale", "widest"]
 
 _NOISIER = math.log(4)  # noise that may take the place of a parent
 
@@ -59,7 +59,12 @@ def widest(parents: Tensor, parameters: list[Tensor]) -> tuple[Tensor, Tensor]:
         >>> scales.tolist(), ends.tolist()
         ([[0.5, 0.5]], [[-1.0, 0.0]])
     """
-    typical = torch.stack([each[:-2].clamp(max=math.log(4)).mean() for each in parameters])
+    typical = torch.stack([typical_scale(each) for each in parameters])
     scales = typical[:, None].repeat(1, parents.shape[1])
     scales[parents] = torch.cat([each[:-2] for each in parameters])
     return scales, torch.stack([each[-2:] for each in parameters])
+
+
+def typical_scale(parameters: Tensor) -> Tensor:  # (|S| + 2,) -> ()
+    """Logarithm of the length scale to look at another parent with."""
+    return parameters[:-2].clamp(max=math.log(4)).mean()

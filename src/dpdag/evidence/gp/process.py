@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -15,9 +15,10 @@ from ...ops.memory import require_memory
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
-from .batches import Families, as_bits, bits_of, members
+from .batches import BySets, Families, as_bits, bits_of, members
 from .budget import affordable_sets, set_bytes
-from .interactions import interaction_scores, simple_shapes
+from .inputs import Inputs
+from .interactions import clear_pairs, simple_shapes
 from .kernels import KERNELS
 from .marginal import (
     additions_score,
@@ -26,7 +27,7 @@ from .marginal import (
     gp_evidence_and_gradient,
     gp_residual,
 )
-from .neighbours import Trials, neighbours
+from .neighbours import Trials, neighbours, typical_scale, widest
 
 __all__ = ["GPEvidence", "GPFit"]
 
@@ -34,7 +35,7 @@ _TRUST = 6.0  # nats promised by a step that need not be checked
 _DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
-_LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening on a CPU
+_LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening
 
 
 _UNKNOWN = math.inf, 0.0
@@ -57,10 +58,10 @@ class GPFit(NamedTuple):
     rough: Tensor
 
     @classmethod
-    def empty(cls, count: int, rows: int) -> GPFit:
+    def empty(cls, count: int, rows: int, device: torch.device) -> GPFit:
         """Nothing that matters."""
         nothing = torch.full((count,), -math.inf, dtype=torch.float64)
-        residual = torch.zeros(count, rows, dtype=torch.float64)
+        residual = torch.zeros(count, rows, dtype=torch.float64, device=device)
         return cls(nothing, residual, torch.zeros(count, dtype=torch.bool), nothing.clone())
 
     def put(self, rows: Tensor, part: GPFit) -> None:
@@ -90,11 +91,12 @@ class GPEvidence(ScreenedEvidence):
 
     Arguments:
         table: Standardised columns.
-        screen_rows: Rows of the cheap screening; all of them on a GPU, where it costs little.
+        screen_rows: Rows of the cheap screening.
         kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         deadline: Asked before every batch.
+        categories: (N, K) features of columns that are categories, which are causes only.
 
     Reference:
         Friedman and Nachman, *Gaussian process networks* (2000).
@@ -120,6 +122,7 @@ class GPEvidence(ScreenedEvidence):
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         deadline: Deadline = ENDLESS,
+        categories: Mapping[int, Tensor] | None = None,
     ) -> None:
         self.deadline = deadline
         if isinstance(table, Tensor):
@@ -128,10 +131,11 @@ class GPEvidence(ScreenedEvidence):
         on_gpu = torch.device(device).type != "cpu"
         if screen_rows is None:
             few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
-            screen_rows = self.n_rows if on_gpu or self.n_rows <= _MOST_ROWS else few
+            screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self.kernel = KERNELS[kernel]
-        self.lookahead = 32 if on_gpu else 1
+        self.lookahead = _ON_GPU if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
+        self._inputs = Inputs.of(self._table.x, categories or {})
         self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
         self._chunk = affordable_sets(self.n_rows, _ON_GPU if on_gpu else _ON_ONE_CORE, device)
@@ -141,10 +145,9 @@ class GPEvidence(ScreenedEvidence):
             way_out="lower 'rows'",
             device=str(device),
         )
-        # keyed by (child, parent set as bits)
-        self._known: dict[tuple[int, int], _Known] = {}
+        self._known: BySets[_Known] = BySets()
         self._shapes: Tensor | None = None
-        self._feature_cache: dict[int, Tensor] = {}
+        self._feature_cache: dict[float, Tensor] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -187,7 +190,7 @@ class GPEvidence(ScreenedEvidence):
         nothing = torch.full((len(child),), -math.inf, dtype=torch.float64)
         goal = nothing if target is None else target
         rough_goal = nothing if rough_target is None else rough_target
-        found = GPFit.empty(len(child), self.n_rows)
+        found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
         keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
         for k, key in enumerate(keys):
             if key in self._known:
@@ -220,7 +223,7 @@ class GPEvidence(ScreenedEvidence):
         by_scale, *others = self.kernel.curvature
         curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
         hessian = (torch.diag(curvature) / self.n_rows).expand(len(child), -1, -1)
-        found = GPFit.empty(len(child), self.n_rows)
+        found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
         open_ = torch.arange(len(child))
         if len(self._screen.x) < self.n_rows:
             scale = self.n_rows / len(self._screen.x)
@@ -252,9 +255,12 @@ class GPEvidence(ScreenedEvidence):
 
         def objective(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             some = families.take(rows)
-            y, x = some.columns(table)
-            value, gradient, residual = gp_evidence_and_gradient(y, x, parameters, self.kernel)
+            y, read = some.children(table), self._inputs.first(rows_used).read(some)
+            value, gradient, residual = gp_evidence_and_gradient(
+                y, read.x, read.spread(parameters), self.kernel
+            )
             value = value + self._log_prior(some, parameters, rows_used)
+            gradient = read.gather(gradient, parameters.shape[-1] - 2)
             return value, gradient - self._pull(some, parameters), residual
 
         lower, upper = self.kernel.bounds(start.shape[-1] - 2)
@@ -271,8 +277,8 @@ class GPEvidence(ScreenedEvidence):
         )
 
     def _values(self, table: Table, families: Families, parameters: Tensor) -> Tensor:  # (b,)
-        y, x = families.columns(table)
-        value = gp_evidence(y.unsqueeze(-1), x, parameters, self.kernel)[:, 0]
+        y, read = families.children(table), self._inputs.first(len(table.x)).read(families)
+        value = gp_evidence(y.unsqueeze(-1), read.x, read.spread(parameters), self.kernel)[:, 0]
         return value + self._log_prior(families, parameters, len(table.x))
 
     def _log_prior(self, families: Families, parameters: Tensor, rows: int = 0) -> Tensor:  # (b,)
@@ -285,11 +291,7 @@ class GPEvidence(ScreenedEvidence):
 
     def _neighbour(self, child: int, parents: Tensor) -> tuple[int, _Known] | None:  # (n,) bool
         """The best known set with one parent more or less, as bits, and what is known of it."""
-        bits = as_bits(parents)
-        near = (bits ^ (1 << j) for j in range(self.n_nodes))
-        known = [
-            (other, self._known[child, other]) for other in near if (child, other) in self._known
-        ]
+        known = self._known.near(child, as_bits(parents))
         return max(known, key=lambda one: one[1].value, default=None)
 
     def _warm(
@@ -301,7 +303,7 @@ class GPEvidence(ScreenedEvidence):
             return start
         bits, known = near
         scale = dict(zip(members(bits), known.parameters[:-2].tolist()))
-        typical = float(known.parameters[:-2].clamp(max=math.log(4)).mean())
+        typical = float(typical_scale(known.parameters))
         wanted = parents.nonzero()[:, 0].tolist()
         start[: len(wanted)] = torch.tensor([scale.get(j, typical) for j in wanted])
         start[-2:] = known.parameters[-2:]
@@ -334,30 +336,42 @@ class GPEvidence(ScreenedEvidence):
             values[rows] = self._values(self._screen, families, parameters)
         return values
 
-    def probe(self, child: int, parents: Tensor) -> Tensor | None:  # (n,) bool -> (n,)
-        if not parents.any():
-            return None
-        parameters = self.kernel_parameters(child, parents)
-        typical = float(parameters[:-2].clamp(max=math.log(4)).mean())
-        y, x = self._columns(child, parents)
-        return additions_score(y, x, parameters, self._features(typical), self.kernel)
+    def probes(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
+        """For sets that are not empty."""
+        found = [self.kernel_parameters(int(v), row) for v, row in zip(child, parents)]
+        scales, ends = widest(parents, found)
+        typical = torch.stack([typical_scale(one) for one in found])
+        value = torch.empty(parents.shape, dtype=torch.float64)
+        for key in (typical * 4).round().unique().tolist():
+            alike = ((typical * 4).round() == key).nonzero()[:, 0]
+            features = self._features(key / 4)
+            for rows in alike[parents[alike].sum(-1).argsort(stable=True)].split(self._chunk):
+                self.deadline.check()
+                families = Families.of(child[rows], parents[rows])
+                y, read = families.children(self._table), self._inputs.read(families)
+                own = torch.cat([scales[rows].gather(1, families.members), ends[rows]], -1)
+                value[rows] = additions_score(y, read.x, read.spread(own), features, self.kernel)
+        return value
 
-    def _columns(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N,), (N, |S|)
-        return self._table.y[:, child], self._table.x[:, parents.to(self._table.x.device)]
+    def _read(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N, W), (W + 2,)
+        """What the kernel of a child reads, with its parameters."""
+        read = self._inputs.read(Families.of(torch.tensor([child]), parents[None]))
+        return read.x[0], read.spread(self.kernel_parameters(child, parents)[None])[0]
 
-    def pair_probe(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (n, n)
-        residual, x = self._columns(child, parents)
+    def pair_probe(
+        self, child: int, parents: Tensor, least: float
+    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
+        residual = self._table.y[:, child]
         if parents.any():
-            residual = gp_residual(residual, x, self.kernel_parameters(child, parents), self.kernel)
+            residual = gp_residual(residual, *self._read(child, parents), self.kernel)
         if self._shapes is None:
             self._shapes = simple_shapes(self._table.x)
-        return interaction_scores(residual, self._shapes)
+        return clear_pairs(residual, self._shapes, least)
 
     def _features(self, log_scale: float) -> Tensor:  # (N, n, k)
-        key = round(log_scale * 4)
-        if key not in self._feature_cache:
-            self._feature_cache[key] = column_features(self._table.x / math.exp(key / 4))
-        return self._feature_cache[key]
+        if log_scale not in self._feature_cache:
+            self._feature_cache[log_scale] = column_features(self._table.x / math.exp(log_scale))
+        return self._feature_cache[log_scale]
 
 
 def _with_ends(mask: Tensor) -> Tensor:  # (b, w) bool -> (b, w + 2) float

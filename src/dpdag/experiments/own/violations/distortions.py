@@ -42,13 +42,6 @@ def drifted(X: Array, rng: np.random.Generator) -> Array:
     return X + 0.7 * X.std(0) * drift[:, None] * (rng.random(X.shape[1]) < 0.5)
 
 
-def normalised(X: Array, rng: np.random.Generator) -> Array:
-    """All columns but one are only known relative to that one, as counts per reading are."""
-    parts = np.exp(0.5 * standard(X))
-    reference = rng.integers(X.shape[1])
-    return np.where(np.arange(X.shape[1]) == reference, parts, parts / parts[:, [reference]])
-
-
 def heaped(X: Array, rng: np.random.Generator) -> Array:
     """Half of the columns are read off to the nearest mark of a coarse scale, most of the time."""
     step = X.std(0) * rng.uniform(0.3, 0.8, X.shape[1])

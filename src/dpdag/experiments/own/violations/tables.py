@@ -200,6 +200,19 @@ def _driven(X: Array, graph: Graph, rng: np.random.Generator) -> Array:
     return X
 
 
+def _relative(rng: np.random.Generator) -> Drawn:
+    """All columns are divided by one without causes, as counts by what was counted at all.
+
+    Dividing makes that column a cause of all others.
+    """
+    X, graph = _table(_either(rng), rng)
+    reference = int(rng.choice(np.flatnonzero(~graph.any(0))))
+    others = np.arange(NODES) != reference
+    parts = np.exp(0.5 * standard(X))
+    graph[reference, others] = 1
+    return np.where(others, parts / parts[:, [reference]], parts), graph
+
+
 def _averages(rng: np.random.Generator) -> Drawn:
     """Every row is the average of three units, each of which obeys the model."""
     X, graph = _table(_either(rng), rng, rows=3 * ROWS)
@@ -257,7 +270,7 @@ VIOLATIONS: dict[str, Callable[..., Drawn]] = {
     "laboratories": partial(_distorted, distortions.batched),
     "triggers": partial(_table, effects.triggered),
     "drifting instruments": partial(_distorted, distortions.drifted),
-    "relative to a column": partial(_distorted, distortions.normalised),
+    "relative to a column": _relative,
     "averages": _averages,
     "heaped values": partial(_distorted, distortions.heaped),
     "restless rows": _restless,
