@@ -34,6 +34,7 @@ _TRUST = 6.0  # nats promised by a step that need not be checked
 _DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU = 64
+_WORKSPACE = 2**24  # numbers held of parent sets that are screened
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening
 
 
@@ -304,6 +305,11 @@ class GPEvidence(ScreenedEvidence):
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         """For sets that are not empty and were followed to the end."""
+        some = max(1, _WORKSPACE // self.n_nodes**2)
+        parts = zip(child.split(some), parents.split(some))
+        return torch.cat([self._screened(*part) for part in parts])
+
+    def _screened(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         found = [self.kernel_parameters(int(v), row) for v, row in zip(child, parents)]
         trials = neighbours(child, parents, found)
         values = self._tried(child[trials.row], trials)
