@@ -229,8 +229,10 @@ class AdditiveEvidence(GramEvidence):
     ) -> None:
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
-        self.basis = fit_splines(x, n_functions=n_functions)
-        self._features, self._target = self.basis(x).to(device), (x if y is None else y).to(device)
+        there = x.to(device)
+        basis = fit_splines(there, n_functions=n_functions)
+        self._features, self._target = basis(there), (x if y is None else y).to(device)
+        self.basis = basis.to("cpu")
         moments = gram(self._features, self._target)
         precision = smoothness_grid(self.basis.used, smoothness).to(device)
         super().__init__(moments, precision=precision)
