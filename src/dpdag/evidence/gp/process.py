@@ -33,7 +33,7 @@ __all__ = ["GPEvidence", "GPFit"]
 _TRUST = 6.0  # nats promised by a step that need not be checked
 _DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
-_ON_GPU = 64
+_ON_GPU, _ASKED_FOR = 256, 64  # there, and how many a search asks for at once
 _WORKSPACE = 2**24  # numbers held of parent sets that are screened
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening
 
@@ -131,7 +131,7 @@ class GPEvidence(ScreenedEvidence):
             few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
             screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self.kernel = KERNELS[kernel]
-        self.lookahead = _ON_GPU if on_gpu else _ON_ONE_CORE
+        self.lookahead = _ASKED_FOR if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
         self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
