@@ -94,9 +94,10 @@ def sets_for(
             yield rows, index, torch.ones_like(index, dtype=torch.bool)
         return
     counts = parents.sum(-1)
-    widest = max(1, int(counts.max())) if len(parents) else 1
+    if not len(parents):
+        return
     order = counts.argsort(stable=True)
-    for rows in order.split(max(1, WORKSPACE // (numbers * widest**2))):
+    for rows in order.split(max(1, WORKSPACE // (numbers * max(1, int(counts.max())) ** 2))):
         index, there = padded_members(parents[rows])
         yield rows, index.to(device), there.to(device)
 
