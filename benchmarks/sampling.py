@@ -3,26 +3,28 @@
 Writes ``sampling.md`` and ``sampling.png`` beside this file. Run with ``make bench`` or
 
     OMP_NUM_THREADS=1 python benchmarks/sampling.py
+    python benchmarks/sampling.py --device cuda       # kernels, tensor operations, memory floor
+
+The second writes ``sampling_cuda.md``.
 """
 
 from __future__ import annotations
 
 import argparse
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 from time import perf_counter
+from unittest.mock import patch
 
-import matplotlib
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional
 
 from dpdag import DPDAG
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 HERE = Path(__file__).parent
 NAMES = {"topk": "Gumbel-Top-k", "sinkhorn": "Gumbel-Sinkhorn"}
@@ -116,6 +118,11 @@ def table(rows: list[tuple[str, int, int, dict[str, float]]]) -> str:
 
 
 def figure(rows: list[tuple[str, int, int, dict[str, float]]], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
     fig, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
     colors = {"topk": "#0072B2", "sinkhorn": "#D55E00"}
     for axis, suffix, title in zip(axes, ("", "+grad"), ("sampling", "sampling and gradient")):
@@ -141,11 +148,104 @@ def figure(rows: list[tuple[str, int, int, dict[str, float]]], path: Path) -> No
     fig.savefig(path, dpi=130)
 
 
+@contextmanager
+def without_kernels() -> Iterator[None]:
+    """The tensor operations and the host's matching that the kernels stand in for."""
+    with (
+        patch("dpdag.distributions.dag.has_kernels", return_value=False),
+        patch("dpdag.ops.matching.has_kernels", return_value=False),
+    ):
+        yield
+
+
+def device_times(call: Callable[[], object], *, budget: float) -> list[float]:
+    """Milliseconds of at least 5 calls, over about ``budget`` seconds."""
+    for _ in range(3):
+        call()
+    found: list[float] = []
+    begun = perf_counter()
+    while len(found) < 5 or (perf_counter() - begun < budget and len(found) < 300):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        found.append(start.elapsed_time(end))
+    return found
+
+
+def spread(times: list[float]) -> str:
+    ordered = sorted(times)
+    low, high = ordered[len(ordered) // 10], ordered[-1 - len(ordered) // 10]
+    return f"{median(ordered):.3f} ({low:.3f}–{high:.3f})"
+
+
+def on_device(device: str, budget: float) -> str:
+    lines = [
+        "| permutation | n | batch | floor | sample | × floor | tensors | gain | sample+grad "
+        "| tensors+grad | gain |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    cases = [
+        ("topk", 10, 1),
+        ("topk", 10, 4096),
+        ("topk", 100, 1),
+        ("topk", 100, 4096),
+        ("topk", 1000, 1),
+        ("topk", 1000, 200),
+        ("topk", 1000, 1000),
+        ("topk", 10_000, 1),
+        ("sinkhorn", 100, 100),
+        ("sinkhorn", 500, 32),
+        ("sinkhorn", 1000, 1),
+    ]
+    for permutation, n, batch in cases:
+        dags, shape = DPDAG(n, permutation).to(device), (batch,)
+        graphs = torch.empty(batch, n, n, device=device)
+
+        def forward(dags: DPDAG = dags, shape: tuple[int, ...] = shape) -> None:
+            dags(validate_args=False).sample(shape)
+
+        def both(dags: DPDAG = dags, shape: tuple[int, ...] = shape) -> None:
+            dags(validate_args=False).rsample(shape).sum().backward()
+
+        # Gradients by tensor operations keep a dozen copies of the samples.
+        differentiated = batch * n * n <= 3e8
+        floor = device_times(lambda g=graphs: g.fill_(1.0), budget=budget)
+        ours = device_times(forward, budget=budget)
+        ours_both = device_times(both, budget=budget) if differentiated else []
+        with without_kernels():
+            theirs = device_times(forward, budget=budget)
+            theirs_both = device_times(both, budget=budget) if differentiated else []
+        gain = f"{median(theirs_both) / median(ours_both):.1f}×" if differentiated else ""
+        lines.append(
+            f"| {permutation} | {n} | {batch} | {spread(floor)} | {spread(ours)} "
+            f"| {median(ours) / median(floor):.1f} | {spread(theirs)} "
+            f"| {median(theirs) / median(ours):.1f}× | "
+            f"{spread(ours_both) if differentiated else ''} | "
+            f"{spread(theirs_both) if differentiated else ''} | {gain} |"
+        )
+        print(lines[-1], flush=True)
+    return (
+        "# Sampling on a GPU\n\nMilliseconds for the whole batch on one "
+        f"{torch.cuda.get_device_name()}, torch {torch.__version__}: medians, and in brackets all "
+        "but the quickest and slowest tenth of 5 to 300 calls. The floor is writing the result "
+        "once (`fill_`); tensors are the tensor operations and the host's matching that run where "
+        "there are no kernels, in the same run. Gradients are of the sum of all edges. "
+        "Made by `python benchmarks/sampling.py --device cuda`.\n\n" + "\n".join(lines) + "\n"
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--budget", type=float, default=3.0, help="seconds per measurement")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=HERE)
     args = parser.parse_args()
+    if args.device != "cpu":
+        text = on_device(args.device, args.budget)
+        (args.out / f"sampling_{args.device}.md").write_text(text)
+        return
     torch.set_num_threads(1)
     sizes = {
         "topk": [5, 10, 20, 50, 100, 200, 500, 1000, 2000],

@@ -8,7 +8,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "dpdag"
 
 LAYERS = [
-    {"deadline", "registry", "seeding"},
+    {"deadline", "files", "optional", "registry", "seeding"},
     {"ops"},
     {"distributions", "mechanisms", "columns", "datasets", "metrics"},
     {"evidence"},
@@ -19,6 +19,7 @@ LAYERS = [
     {"scm"},
     {"exports"},
     {"learners"},
+    {"records"},
     {"experiments"},
     {"reports"},
     {"cli"},

@@ -61,39 +61,19 @@ __all__ = [
 # two busy processes a fit of ten columns took four times as long. A setting of the caller's wins.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# Where names are defined. They are imported when first asked for, since torch takes seconds.
+# Where names are defined that are not those of learners. They are imported when first asked for,
+# since torch takes seconds.
 _HOMES = {
     **dict.fromkeys(("DPDAG", "DAGDistribution", "Knowledge"), "distributions"),
-    **dict.fromkeys(
-        (
-            "CAM",
-            "DAGGNN",
-            "DAGNF",
-            "NOTEARS",
-            "VIDPDAG",
-            "Correlation",
-            "DAGPosterior",
-            "ExactPosterior",
-            "GraNDAG",
-            "GroundTruthDAG",
-            "MaskedDAG",
-            "NotConvergedWarning",
-            "SortRegress",
-            "fit_many",
-            "grid_search",
-            "load",
-        ),
-        "learners",
-    ),
     "report": "reports",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    elif not name.startswith("_") and find_spec(f"{__name__}.{name}"):
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}"):
         found = import_module(f".{name}", __name__)
+    elif name in __all__:
+        found = getattr(import_module(f".{_HOMES.get(name, 'learners')}", __name__), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = found

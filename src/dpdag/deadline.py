@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from time import monotonic
 
-__all__ = ["ENDLESS", "Deadline", "OutOfTimeError"]
-
 
 class OutOfTimeError(Exception):
     """The time of a stage is spent: what was found so far has to do."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-
-__all__ = ["Registry", "suggest"]
 
 
 def suggest(name: object, known: list[str]) -> str:
@@ -28,6 +26,7 @@ class Registry(Generic[T]):
 
     Arguments:
         kind: What the parts are, for error messages.
+        parts: Known from the start.
 
     Example:
         >>> shapes = Registry[type]("shape")
@@ -40,9 +39,9 @@ class Registry(Generic[T]):
         ValueError: Unknown shape 'sqare'. Did you mean 'square'? Known: square.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, parts: Mapping[str, T] | None = None) -> None:
         self.kind = kind
-        self._parts: dict[str, T] = {}
+        self._parts = dict(parts or {})
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorate a part to list it under ``name``."""

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 
-__all__ = ["base_seed", "derive_seed", "numpy_generator", "torch_generator"]
-
 
 def derive_seed(*parts: object) -> int:
     r"""A 63-bit seed from any sequence of printable parts, the same on every machine.

@@ -236,6 +236,18 @@ def test_useless_columns_and_rows_with_gaps_are_left_out_and_said(dpdag, folder,
         assert re.search(said, result.stdout), result.stdout
 
 
+def test_labels_that_are_mere_signs_are_noted(dpdag, folder, table):
+    site = np.random.default_rng(2).choice(["A", "B"], 300)
+    site[:3] = "?"
+    table.assign(site=site).to_csv(folder / "data.csv", index=False)
+    arguments = (folder, "fit", "data.csv", "--out", "run", "--set", "mechanism=linear")
+    result = dpdag(*arguments)
+    assert result.status == 0, result.stderr
+    assert re.search(r"site has \? among its labels:\s+if it stands", result.stdout), result.stdout
+    result = dpdag(*arguments, "--overwrite", "--na", "?", "--missing", "drop")
+    assert "among its labels" not in result.stdout
+
+
 def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, folder, table):
     rng = np.random.default_rng(1)
     table = table.assign(**{"row no": range(1, 301), "key": rng.permutation(300)})

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from dpdag.cli import main
 
-for part in ("cli.app", "cli.answers", "cli.options", "cli.summary", "reports"):
+for part in ("cli.app", "cli.model_outputs", "cli.options", "cli.summary", "reports"):
     import_module(f"dpdag.{part}")
 
 

@@ -19,6 +19,7 @@ COLUMNS = {
     "colour": (pd.Categorical(rng.choice(["red", "blue", "green"], ROWS)), "category"),
     "grade": (pd.Categorical(rng.choice(["lo", "mid", "hi"], ROWS), ordered=True), "ordinal"),
     "likert": (rng.integers(1, 6, ROWS), "ordinal"),
+    "seldom": (np.r_[rng.integers(1, 5, ROWS - 1), 5], "ordinal"),
     "dose": (rng.choice([0.5, 1.0, 2.0, 4.0], ROWS), "ordinal"),
     "visits": (rng.poisson(3.0, ROWS), "count"),
     "cells": (rng.negative_binomial(1, 0.05, ROWS), "count"),

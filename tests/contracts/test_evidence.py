@@ -11,10 +11,10 @@ from dpdag.columns import standardise, table_of
 from dpdag.evidence.gp import GPEvidence
 from dpdag.evidence.gp.kernels import KERNELS
 from dpdag.evidence.gp.marginal import gp_evidence
-from dpdag.evidence.mixture import FUNCTIONS, MixtureEvidence
+from dpdag.evidence.mixture import AUTO, FUNCTIONS, MixtureEvidence
 from dpdag.evidence.noise import log_gaussian, noise_factors
 
-FAMILIES = [(name,) for name in FUNCTIONS] + [FUNCTIONS]
+FAMILIES = [(name,) for name in FUNCTIONS] + [AUTO]
 families = pytest.mark.parametrize("functions", FAMILIES, ids="+".join)
 
 

@@ -98,7 +98,6 @@ def test_views_carry_the_names():
     assert isinstance(data.graph, nx.DiGraph)
     assert list(data.graph.nodes) == ["a", "b", "c"]
     assert set(data.graph.edges) == {("a", "b"), ("b", "c")}
-    assert not data.mask_frame.to_numpy().any()
     assert repr(data) == "Dataset('little', rows=20, nodes=3, edges=2, source='simulated')"
 
 

@@ -1,6 +1,7 @@
 """The nine conditions of the protein data: right rows, right targets, an error without them."""
 
 import numpy as np
+import pandas as pd
 import pooch
 import pytest
 
@@ -44,7 +45,7 @@ def test_there_are_7466_rows_of_nine_conditions(data):
 
 def test_each_condition_sets_its_target_and_nothing_else(data):
     for number, (_, target) in SACHS_CONDITIONS.items():
-        mask = data.mask_frame[data.conditions == number]
+        mask = pd.DataFrame(data.mask, columns=data.names)[data.conditions == number]
         assert [name for name in mask if mask[name].all()] == ([target] if target else [])
         assert mask.any().sum() == (target is not None)
 

@@ -58,7 +58,7 @@ def test_the_mask_tells_where_values_were_set():
     ]
     assert (data.X[data.mask[:, 1], 1] == 2.0).all()
     assert data.X[40:, 2].std() > 0.5  # drawn, not fixed
-    assert data.mask_frame["x1"].sum() == 20
+    assert data.mask[:, 1].sum() == 20
     assert data.conditions.tolist() == [0] * 20 + [1] * 20 + [2] * 20
     assert simulate(CHAIN, 20, random_state=0).mask is None
 

@@ -9,11 +9,12 @@ import pytest
 import torch
 
 from dpdag import CAM, DAGPosterior
-from dpdag.columns import MonotoneColumns, transform
+from dpdag.columns import MonotoneColumns, Units, transform
 from dpdag.evidence.mixture import MixtureEvidence
-from dpdag.exports import LearnedGraph, Units, to_dagitty, to_dot
+from dpdag.exports import LearnedGraph, to_dagitty, to_dot
 from dpdag.exports.dowhy import ScaledNoiseModel
-from dpdag.exports.network import imported, write_gml, write_graphml
+from dpdag.exports.network import write_gml, write_graphml
+from dpdag.optional import optional
 from dpdag.scm import StructuralModel, fit_mixed
 
 NAMES = ["größe (kg)", 'say "hi"', "1", "a -> b"]
@@ -81,7 +82,7 @@ def test_matrices_of_other_packages_turn_as_documented(chain: CAM) -> None:
 
 def test_a_missing_package_is_named() -> None:
     with pytest.raises(ImportError, match="pip install nowhere"):
-        imported("nowhere.at_all", "nowhere")
+        optional("nowhere.at_all", needed_by="This export", install="nowhere")
 
 
 @pytest.mark.parametrize("transformed", [False, True])

@@ -9,7 +9,7 @@ import pytest
 
 import dpdag
 from dpdag import CAM, DAGPosterior, ExactPosterior, GroundTruthDAG, Knowledge
-from dpdag.experiments import describe
+from dpdag.records import describe
 
 GRADES = ["low", "mid", "high"]
 KNOWN = Knowledge(

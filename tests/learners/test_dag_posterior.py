@@ -162,7 +162,9 @@ def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
     graph = SearchResult(nothing.bool(), torch.zeros(3), nothing, nothing.bool())
     zero = torch.tensor(0.0)
     none = nothing.bool()
-    doubt = Doubt(nothing, nothing, zero.expand(3), zero, nothing, none[0], none, none[0], 100, 0.0)
+    doubt = Doubt(
+        nothing, nothing, zero.expand(3), zero, nothing, none[0], nothing, none, none[0], 100, 0.0
+    )
     return Found(graph, posteriors, torch.tensor(weights), doubt)
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import dpdag
 from dpdag import CAM, VIDPDAG, DAGPosterior, GroundTruthDAG, Knowledge, metrics
-from dpdag.experiments import describe
 from dpdag.learners.validation import fitted_columns
 from dpdag.ops.labels import label_index, label_texts
+from dpdag.records import describe
 
 LABELS = {
     "numbers": [3, 1, 2],
@@ -45,6 +45,13 @@ def learner(X):
 
 def chain(labels):
     return list(pairwise(labels))
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan])
+def test_columns_without_a_name_are_refused_by_place(nothing):
+    X = pd.DataFrame(np.eye(30, 3), columns=pd.Index(["a", nothing, 2], dtype=object))
+    with pytest.raises(ValueError, match=r"X has no name for the columns in places \[1\]"):
+        CAM().fit(X)
 
 
 def test_edges_and_graphs_have_the_labels(learner, labels):

@@ -1,6 +1,7 @@
 """A coarsened posterior against enumeration, knowledge, and what it is for."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -134,6 +135,18 @@ def test_the_least_wrong_graph_has_the_least_expected_distance() -> None:
 
     best = min(expected(one) for one in all_dags(3).bool())
     assert expected(chosen) <= best + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "stands"),
+    [(0.49, 0.49, True), (0.6, 0.0, False), (0.7, 0.0, True), (0.45, 0.3, False)],
+)
+def test_an_edge_stands_where_it_is_clearly_likelier_right_than_one_too_many(
+    forward: float, backward: float, stands: bool
+) -> None:
+    posterior = SimpleNamespace(edge_marginals=torch.tensor([[0.0, forward], [backward, 0.0]]))
+    graph = least_wrong(posterior, Knowledge().resolve(2), torch.ones(2, 2).bool())
+    assert bool(graph[0, 1] | graph[1, 0]) == stands
 
 
 def test_required_edges_stay_in_the_least_wrong_graph() -> None:

@@ -70,6 +70,7 @@ def doubt_of_a_chain(
         left,
         alike,
         nothing[0],
+        torch.zeros(3, 3).double(),
         nothing,
         nothing[0],
         rows,
@@ -111,6 +112,16 @@ def test_a_detour_is_the_strongest_way_over_a_third_column() -> None:
     assert float(doubt.detour[0, 1]) == pytest.approx(0.5)
     assert float(doubt.detour[1, 2]) == pytest.approx(0.2)
     assert float(doubt.detour[1, 0]) == 0.0  # no edge
+
+
+def test_links_of_one_exact_relation_are_no_surer_than_arithmetic_lets_them_be() -> None:
+    tied = torch.tensor([[0, 0.2, 0], [0.2, 0, 0], [0, 0, 0]]).double()
+    doubt = replace(doubt_of_a_chain(), tied=tied)
+    assert float(doubt.link[0, 1].sigmoid()) == pytest.approx(0.2)
+    assert float(doubt.direction[0, 1]) == 0.0
+    assert torch.equal(doubt.link[1, 2], doubt_of_a_chain().link[1, 2])
+    copies = replace(doubt_of_a_chain(), tied=tied.ceil())
+    assert torch.equal(copies.link, doubt_of_a_chain().link)
 
 
 def test_likeness_does_not_depend_on_rows_or_on_how_a_column_is_scaled() -> None:

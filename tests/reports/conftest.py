@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpdag.experiments import Curve, RunRecord, diagnose
+from dpdag.records import Curve, RunRecord, diagnose
 
 ODD = [
     "</script><script>document.title='gone'</script>",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpdag.experiments import RunRecord
+from dpdag.records import RunRecord
 from dpdag.reports import write_report
 
 playwright = pytest.importorskip(

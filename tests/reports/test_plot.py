@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from dpdag import CAM
-from dpdag.experiments import RunRecord
+from dpdag.records import RunRecord
 from dpdag.reports import plot_graph
 from dpdag.scm.plot import draw_graph
 

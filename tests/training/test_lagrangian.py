@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from dpdag import Knowledge
 from dpdag.objectives import CONSTRAINTS, trace_exponential, trace_polynomial
 from dpdag.objectives.score import Score
 from dpdag.ops.graphs import acyclic_part, is_acyclic
@@ -50,7 +51,7 @@ class Pull(Score):
     """Both directions of one edge are pulled to values of their own: (a − 1)² + (b − target)²."""
 
     def __init__(self, targets: list[float]) -> None:
-        super().__init__()
+        super().__init__(Knowledge().resolve(2))
         self.ends = nn.Parameter(torch.full((len(targets), 2), 0.5))
         self.register_buffer("targets", torch.tensor([[1.0, t] for t in targets]))
 

@@ -23,8 +23,6 @@ from .reproduce import ListsCommand, reproduce
 from .show import list_parts, report
 from .streams import say, spell_out
 
-__all__ = ["app", "main"]
-
 BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""dpdag sample, predict and impute: what a saved model answers."""
+"""dpdag sample, predict and impute: what a saved model model_outputs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from .fit import (
     OverwriteOption,
     SeparatorOption,
 )
-
-__all__ = ["impute", "predict", "sample"]
 
 ModelArgument = Annotated[
     Path,
@@ -55,16 +53,17 @@ def sample(
 
       dpdag sample run/ -k 1000 --do PKC=50 --out rows.csv
     """
-    from . import answers
+    from ..learners import load
+    from . import model_outputs
 
-    learner = answers.load(model)
+    learner = load(model)
     if out.suffix == ".npz":
         if do:
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
-        answers.write_graphs(learner, k, seed, out, overwrite=overwrite)
+        model_outputs.write_graphs(learner, k, seed, out, overwrite=overwrite)
         return
-    rows = answers.drawn(learner, k, do or [], seed)
-    answers.write(rows, out, overwrite=overwrite)
+    rows = model_outputs.drawn(learner, k, do or [], seed)
+    model_outputs.write(rows, out, overwrite=overwrite)
 
 
 def predict(
@@ -94,12 +93,13 @@ def predict(
 
       dpdag predict run/ new.csv --std --probabilities --out predicted.csv
     """
-    from . import answers
+    from ..learners import load
+    from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    answer = answers.predicted(answers.load(model), table, std=std, probabilities=probabilities)
-    answers.write(answer, out, overwrite=overwrite)
+    answer = model_outputs.predicted(load(model), table, std=std, probabilities=probabilities)
+    model_outputs.write(answer, out, overwrite=overwrite)
 
 
 def impute(
@@ -120,8 +120,9 @@ def impute(
 
       dpdag impute run/ gaps.csv --out filled.csv
     """
-    from . import answers
+    from ..learners import load
+    from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, encoding, na or ()))
-    answers.write(answers.imputed(answers.load(model), table), out, overwrite=overwrite)
+    model_outputs.write(model_outputs.imputed(load(model), table), out, overwrite=overwrite)

@@ -13,14 +13,10 @@ from typing import Any
 from .. import datasets
 from ..experiments import EXPERIMENTS, Experiment, Method, Source
 from ..experiments.sources import named, own_table
-from ..learners import LEARNERS
 from ..registry import suggest
-from .options import settings
+from .options import learner_class, settings
 from .table import FILE_ENDINGS
 
-__all__ = ["chosen_experiments", "method", "narrowed", "source"]
-
-GROUPS = ("paper", "own")
 WORD = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<settings>.*)\])?")
 
 
@@ -28,8 +24,8 @@ def chosen_experiments(words: Sequence[str]) -> list[Experiment]:
     """Experiments by name; "paper" and "own" stand for all of a kind."""
     found: dict[str, Experiment] = {}
     for word in words:
-        names = list(_members(word)) if word in GROUPS else [word]
-        found |= {name: EXPERIMENTS[name] for name in names}
+        group = [name for name in EXPERIMENTS if EXPERIMENTS[name].group == word]
+        found |= {name: EXPERIMENTS[name] for name in group or [word]}
     return list(found.values())
 
 
@@ -75,10 +71,7 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
     parts = WORD.fullmatch(word)
     if parts is None:
         raise ValueError(f"--learners takes names such as CAM or CAM[penalty=2.0]; got {word!r}.")
-    name, more = (
-        parts["name"],
-        settings((parts["settings"] or "").split(",")) if parts["settings"] else {},
-    )
+    name, more = parts["name"], settings(parts["settings"].split(",") if parts["settings"] else ())
     found = [one for one in known if name.lower() in (one.name.lower(), _class(one).lower())]
     if not found:
         found = [Method(*_learner(name))]
@@ -109,21 +102,11 @@ def source(word: str, known: Sequence[Source] = (), truth: Path | None = None) -
     raise ValueError(f"Unknown data set {word!r} (--datasets).{hint} See 'dpdag list datasets'.")
 
 
-def _members(group: str) -> list[str]:
-    return [name for name in EXPERIMENTS if EXPERIMENTS[name].group == group]
-
-
 def _learner(name: str) -> tuple[str, Any]:
     if ":" in name:
         return name.partition(":")[2], _own_class(name)
-    kinds = {kind.lower(): kind for kind in LEARNERS}
-    if name.lower() not in kinds:
-        hint = suggest(name, list(LEARNERS))
-        raise ValueError(
-            f"Unknown learner {name!r} (--learners).{hint} Known: {', '.join(LEARNERS)}, or "
-            "package.module:Class."
-        )
-    return kinds[name.lower()], LEARNERS[kinds[name.lower()]]
+    found = learner_class(name, " (--learners)", ", or package.module:Class")
+    return found.__name__, found
 
 
 def _own_class(word: str) -> Any:

@@ -19,11 +19,9 @@ from .output import new_folder
 from .streams import say
 
 if TYPE_CHECKING:
-    from ..experiments import RunRecord
     from ..learners import DAGLearner
+    from ..records import RunRecord
     from .table import Table
-
-__all__ = ["fit"]
 
 MANY_COLUMNS = 100
 
@@ -160,7 +158,6 @@ def fit(
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
 ) -> None:
     """Learn a causal graph from a table, and write graph, model and report to a folder."""
-    from ..experiments import experiment_notes, time_notes
     from . import summary
     from .options import build, known, settings, types_of
     from .table import Reading, load
@@ -198,9 +195,8 @@ def fit(
         if table.interventions is not None:
             refuse_unable(model)
         record = _learn(model, table)
-        table = table.noting(
-            table.frame, *experiment_notes(model, len(table.frame)), *time_notes(model)
-        )
+        if record.origin is not None:
+            table = table.noting(table.frame, *record.origin.notes)
         found = summary.facts(record, table, model, seed=seed)
         _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
     _tell(found, out, as_json=as_json)
@@ -212,7 +208,7 @@ fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
 def _learn(model: DAGLearner, table: Table) -> RunRecord:
     """Fit, with a sign of life on a terminal and a warning where it takes long."""
     from ..columns import column_types
-    from ..experiments import describe
+    from ..records import describe
     from .summary import discrete
 
     console = Console(stderr=True)

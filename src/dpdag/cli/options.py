@@ -12,8 +12,6 @@ from ..distributions import Knowledge, read_knowledge
 from ..learners import LEARNERS, DAGLearner
 from ..registry import suggest
 
-__all__ = ["build", "known", "settings", "types_of"]
-
 OWN_OPTIONS = {
     "random_state": "--seed",
     "knowledge": "--knowledge",
@@ -33,11 +31,7 @@ def build(
     types: Mapping[str, str] | None = None,
 ) -> DAGLearner:
     """The learner called ``name``, in any case of letters, with the chosen settings."""
-    kinds: dict[str, type[Any]] = {kind.lower(): part for kind, part in LEARNERS.items()}
-    if name.lower() not in kinds:
-        hint = suggest(name, list(LEARNERS))
-        raise ValueError(f"Unknown learner {name!r}.{hint} Known: {', '.join(LEARNERS)}.")
-    learner: DAGLearner = kinds[name.lower()]()
+    learner = learner_class(name)()
     parameters = learner.get_params(deep=False)
     for key in chosen:
         if key in OWN_OPTIONS:
@@ -62,6 +56,17 @@ def build(
         own["types"] = dict(types)
     learner.set_params(**chosen, **{key: own[key] for key in own if key in parameters})
     return learner
+
+
+def learner_class(name: str, option: str = "", more: str = "") -> Any:
+    """The class of a learner by its name in any case of letters."""
+    known = {kind.lower(): kind for kind in LEARNERS}
+    if name.lower() not in known:
+        hint = suggest(name, list(LEARNERS))
+        raise ValueError(
+            f"Unknown learner {name!r}{option}.{hint} Known: {', '.join(LEARNERS)}{more}."
+        )
+    return LEARNERS[known[name.lower()]]
 
 
 def settings(pairs: Iterable[str]) -> dict[str, Any]:

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-__all__ = ["new_file", "new_folder"]
-
 
 @contextmanager
 def new_folder(target: Path, *, overwrite: bool, marker: str) -> Iterator[Path]:

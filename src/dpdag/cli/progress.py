@@ -13,8 +13,6 @@ from rich.table import Table as Grid
 
 from ..experiments import Outcome, Store
 
-__all__ = ["Progress"]
-
 
 class Progress:
     """Methods × data sets with the numbers of done and planned cells; silent elsewhere.

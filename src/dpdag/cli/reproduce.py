@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..experiments import Source
     from ..experiments.runner import Engine
 
-__all__ = ["ListsCommand", "reproduce"]
-
 LISTS = ("--datasets", "--learners")
 
 EXAMPLES = """

@@ -17,8 +17,6 @@ from .fit import OverwriteOption
 from .output import new_file
 from .streams import say
 
-__all__ = ["list_parts", "report"]
-
 
 class Part(StrEnum):
     """What can be listed."""
@@ -58,7 +56,7 @@ def report(
 
       dpdag report results/structure
     """
-    from ..experiments import RunRecord
+    from ..records import RunRecord
     from ..reports import write_report, write_study
 
     if not run.is_dir():

@@ -7,8 +7,6 @@ import io
 import sys
 import unicodedata
 
-__all__ = ["say", "spell_out"]
-
 SPELLED = {"→": "->", "×": "x", "…": "...", "–": "-", "’": "'", "·": "-"}
 
 

@@ -7,27 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from .. import datasets
 from ..columns import column_types
-from ..experiments import Origin, listed
-from ..ops.columns import LARGEST, SMALLEST, extreme_columns, numbers_rows, stray_words
+from ..ops.columns import (
+    LARGEST,
+    SMALLEST,
+    extreme_columns,
+    mere_signs,
+    numbers_rows,
+    stray_words,
+)
+from ..records import Origin, listed
 from ..registry import suggest
 from ..seeding import numpy_generator
 from .under import Under, targets_in, with_rows
-
-__all__ = ["Reading", "Table", "code_hint", "gaps", "load", "read", "text_examples"]
 
 MIN_ROWS = 5
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(NamedTuple):
     """How to read a text file."""
 
     separator: str | None = None
@@ -119,7 +123,7 @@ def load(
         text = datasets.text_columns(whole.frame)
         whole = whole.left(whole.frame.drop(columns=text), dict.fromkeys(text, "text"))
     _refuse(whole, types, missing=missing)
-    table = _numbered(_informative(whole))
+    table = _noted(_informative(whole))
     table = _complete(table, missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
@@ -142,13 +146,7 @@ def read(data: str, reading: Reading) -> Table:
         if known.mask is None:
             return table
         return replace(table, targets=[tuple(compress(known.names, row)) for row in known.mask])
-    frame = datasets.read(
-        file,
-        separator=reading.separator,
-        decimal=reading.decimal,
-        encoding=reading.encoding,
-        na=reading.na,
-    )
+    frame = datasets.read(file, **reading._asdict())
     if frame.shape[1] == 1:
         raise ValueError(
             f"{data} has one column, {str(frame.columns[0])!r}; a graph needs two. If it has "
@@ -178,13 +176,18 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
     return table.left(table.frame.drop(columns=list(drop)), dict.fromkeys(drop, "as asked"))
 
 
-def _numbered(table: Table) -> Table:
-    """Note columns that number the rows, in whatever order."""
+def _noted(table: Table) -> Table:
+    """Note columns that number the rows, in whatever order, and labels that may be missing."""
     notes = [
         f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
         "or an order may stay, in the first of --tiers."
         for name, column in datasets.floats(table.frame).items()
         if column.dtype == float and numbers_rows(column.to_numpy())
+    ]
+    notes += [
+        f"{name} has {listed(found)} among its labels: if it stands for a missing value, add --na."
+        for name in datasets.text_columns(table.frame)
+        if (found := mere_signs(table.frame[name]))
     ]
     return table.noting(table.frame, *notes)
 
@@ -192,7 +195,7 @@ def _numbered(table: Table) -> Table:
 def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
     frame = table.frame.drop(columns=list(datasets.uninformative(table.frame)))
-    text, holes = datasets.text_columns(frame), gaps(frame)
+    text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
     if odd:
@@ -203,9 +206,9 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
         )
         if frame[odd].map(_has_comma).any(axis=None):
             reasons[-1] += " For numbers like 1,5 add --decimal ','."
-    if holes and missing == "error":
+    if missed and missing == "error":
         reasons.append(
-            f"misses values in {holes}; fill them while learning with --missing impute or leave "
+            f"misses values in {missed}; fill them while learning with --missing impute or leave "
             "such rows out with --missing drop."
         )
     numbers = datasets.floats(frame.drop(columns=text))

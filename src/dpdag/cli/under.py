@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..experiments import listed
 from ..learners import LEARNERS, DAGLearner
+from ..records import listed
 from ..registry import suggest
 
 if TYPE_CHECKING:
     from .table import Table
-
-__all__ = ["Under", "refuse_unable", "targets_in", "under_of", "with_rows"]
 
 Targets = tuple[str, ...]  # columns that were set in a row
 

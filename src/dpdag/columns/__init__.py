@@ -1,12 +1,16 @@
 """What a column is: its type, its units, its transformation, its ties."""
 
 from .inference import column_types, infer_type, is_label
+from .modes import upper_mode
 from .monotone import MonotoneColumns
+from .relations import EXACT, exact_relations
 from .table import Table, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
 from .types import TYPES, ColumnType, TypedColumns, level_text
+from .units import Units
 
 __all__ = [
+    "EXACT",
     "TRANSFORMS",
     "TYPES",
     "ColumnType",
@@ -14,7 +18,9 @@ __all__ = [
     "Table",
     "Transformed",
     "TypedColumns",
+    "Units",
     "column_types",
+    "exact_relations",
     "infer_type",
     "is_label",
     "level_text",
@@ -22,4 +28,5 @@ __all__ = [
     "standardise",
     "table_of",
     "transform",
+    "upper_mode",
 ]

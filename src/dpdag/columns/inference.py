@@ -9,11 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ..ops.columns import stray_words
+from ..ops.columns import is_number, stray_words
 from ..registry import suggest
 from .types import TYPES, ColumnType, as_numbers, level_text
-
-__all__ = ["column_types", "infer_type", "is_label"]
 
 _FEW = 10  # values of a scale such as 1 to 5
 _RETURNS = 5  # rows per value before few values are a scale rather than a small sample
@@ -57,8 +55,8 @@ def infer_type(column: pd.Series[Any]) -> ColumnType:
     """The type that dtype and values suggest.
 
     Two values are binary. Ordered pandas categories are ordinal, others and text a category. Whole
-    numbers from 0 that return are counts; other numbers of at most ten values, each of which
-    returns, are ordinal. All else is continuous.
+    numbers from 0 that return are counts; other numbers of at most ten values, that are whole or
+    of which each returns, are ordinal. All else is continuous.
 
     Example:
         >>> [infer_type(pd.Series(values * 20)).kind for values in (
@@ -77,7 +75,8 @@ def infer_type(column: pd.Series[Any]) -> ColumnType:
     rows, few = len(seen), len(values) <= _FEW
     if len(values) > 2 and values[0] == 0 and _whole(values) and 2 * len(values) <= rows:
         return ColumnType("count", form=form)
-    if len(values) > 2 and few and _RETURNS * len(values) <= rows and times.min() > 1:
+    scale = few and _RETURNS * len(values) <= rows and (_whole(values) or times.min() > 1)
+    if len(values) > 2 and scale:
         return ColumnType("ordinal", tuple(values.tolist()), form)
     return ColumnType("continuous")
 
@@ -95,7 +94,7 @@ def is_label(column: pd.Series[Any]) -> bool:
     if kinds.is_numeric_dtype(column.dtype):
         return False
     seen = column.dropna()
-    numbers = seen.map(_is_number)
+    numbers = seen.map(is_number)
     return not bool(numbers.all()) or bool(seen.map(lambda one: isinstance(one, bool)).any())
 
 
@@ -156,14 +155,6 @@ def _given(column: pd.Series[Any], name: Any, kind: str) -> ColumnType:
     if kind == "binary" and len(levels) != 2:
         raise ValueError(f"Column {name!r} cannot be binary: it has {len(levels)} values, not 2.")
     return ColumnType(kind, levels, own.form)
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _whole(values: NDArray[np.float64]) -> bool:

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from .transforms import standardise
 
-__all__ = ["Table", "order_by_values", "table_of", "tied"]
-
 _FIRST = 100  # rows by which columns are told apart
 _OFTEN, _SHARE = 5, 0.02  # rows, and share of them, that make a value frequent
 _SPIKE = 3.0  # times the density around it, that make it a spike

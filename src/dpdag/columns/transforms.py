@@ -13,8 +13,6 @@ from ..ops.rows import row_groups
 from ..ops.shape import left_out_density
 from .monotone import MonotoneColumns
 
-__all__ = ["PARAMETERS", "TRANSFORMS", "Transformed", "standardise", "transform"]
-
 PARAMETERS = {
     "identity": 0,
     "logarithm": 2,

@@ -11,8 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["TYPES", "ColumnType", "TypedColumns", "as_numbers", "level_text"]
-
 TYPES = ("continuous", "binary", "category", "ordinal", "count")
 _SHOWN = 4  # levels in a description
 

@@ -13,8 +13,6 @@ from .random_graphs import GRAPHS
 from .record import Dataset, Provenance, checked_index
 from .simulation import Environment, simulate
 
-__all__ = ["PAPER_BENCHMARKS", "benchmark", "canonical_name"]
-
 # Every generated setting in the tables of the paper and of the benchmark it takes them from.
 PAPER_BENCHMARKS = tuple(
     f"{family}-{n}-{degree * n}"

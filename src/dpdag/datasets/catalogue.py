@@ -11,8 +11,6 @@ from .record import Dataset, checked_index
 from .sachs import sachs
 from .sachs_interventional import sachs_interventional
 
-__all__ = ["available", "is_name", "load"]
-
 SOURCES = ("auto", "generated", "original")
 NAMED = ("Sachs", "Sachs-interventional", "SynTReN")
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ..registry import Registry
 
-__all__ = ["GP", "MECHANISMS", "MLP", "AdditiveGP", "Linear", "Mechanism", "Polynomial"]
-
 FloatArray = NDArray[np.float64]
 
 MECHANISMS: Registry[type[Mechanism]] = Registry("mechanism")

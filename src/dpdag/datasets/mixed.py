@@ -15,8 +15,7 @@ from ..seeding import base_seed, numpy_generator
 from .noise import NOISES
 from .random_graphs import erdos_renyi
 from .record import Dataset, FloatArray, IntArray, Provenance
-
-__all__ = ["COLUMN_TYPES", "MixedModel", "mixed"]
+from .simulation import NONLINEARITIES
 
 _USUAL = 4000  # rows that say what is usual of every column
 _STRENGTH = {"continuous": 1.0, "binary": 2.0, "category": 2.0, "ordinal": 2.5, "count": 0.7}
@@ -53,9 +52,7 @@ def _binary(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> Float
 def _category(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Softmax of several scores."""
     logits = score + rng.uniform(-0.5, 0.5, score.shape[1])
-    share = np.exp(logits - logits.max(1, keepdims=True))
-    below = share.cumsum(1) / share.sum(1, keepdims=True)
-    return (u[:, None] > below[:, :-1]).sum(1).astype(float)
+    return _by_shares(np.exp(logits - logits.max(1, keepdims=True)), u)
 
 
 @COLUMN_TYPES.register("ordinal")
@@ -103,9 +100,7 @@ def _above_threshold(score: FloatArray, u: FloatArray, rng: np.random.Generator)
 @OTHER_LAWS.register("category")
 def _nearest(score: FloatArray, u: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Shares that follow from squared scores, not from exponentials."""
-    share = np.clip(score + 1.5, 0.1, None) ** 2
-    below = share.cumsum(1) / share.sum(1, keepdims=True)
-    return (u[:, None] > below[:, :-1]).sum(1).astype(float)
+    return _by_shares(np.clip(score + 1.5, 0.1, None) ** 2, u)
 
 
 @OTHER_LAWS.register("ordinal")
@@ -241,5 +236,11 @@ def _dealt(graph: IntArray, rng: np.random.Generator) -> tuple[str, ...]:
     return tuple(types.tolist())
 
 
+def _by_shares(share: FloatArray, u: FloatArray) -> FloatArray:  # (rows, k), (rows,) -> (rows,)
+    """Places that uniform numbers fall on, each as often as its share says."""
+    below = share.cumsum(1) / share.sum(1, keepdims=True)
+    return (u[:, None] > below[:, :-1]).sum(1).astype(float)
+
+
 def _sigmoid(z: FloatArray) -> FloatArray:
-    return 0.5 * (1 + np.tanh(0.5 * z))
+    return NONLINEARITIES["sigmoid"](z)

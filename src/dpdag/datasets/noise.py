@@ -10,33 +10,19 @@ from numpy.typing import NDArray
 
 from ..registry import Registry
 
-__all__ = ["NOISES", "Noise"]
-
 FloatArray = NDArray[np.float64]
 StandardDraw = Callable[[np.random.Generator, tuple[int, ...]], FloatArray]
 
 # Every family is standardised: mean zero, variance one.
-NOISES: Registry[StandardDraw] = Registry("noise family")
-
-
-@NOISES.register("gaussian")
-def _gaussian(rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    return rng.standard_normal(size)
-
-
-@NOISES.register("laplace")
-def _laplace(rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    return rng.laplace(scale=np.sqrt(0.5), size=size)
-
-
-@NOISES.register("gumbel")
-def _gumbel(rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    return (rng.gumbel(size=size) - np.euler_gamma) * np.sqrt(6) / np.pi
-
-
-@NOISES.register("uniform")
-def _uniform(rng: np.random.Generator, size: tuple[int, ...]) -> FloatArray:
-    return rng.uniform(-np.sqrt(3), np.sqrt(3), size)
+NOISES = Registry[StandardDraw](
+    "noise family",
+    {
+        "gaussian": lambda rng, size: rng.standard_normal(size),
+        "laplace": lambda rng, size: rng.laplace(scale=np.sqrt(0.5), size=size),
+        "gumbel": lambda rng, size: (rng.gumbel(size=size) - np.euler_gamma) * np.sqrt(6) / np.pi,
+        "uniform": lambda rng, size: rng.uniform(-np.sqrt(3), np.sqrt(3), size),
+    },
+)
 
 
 @dataclass(frozen=True)

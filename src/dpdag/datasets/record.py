@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 
 from ..ops.graphs import find_cycle
 from ..seeding import numpy_generator
-
-if TYPE_CHECKING:
-    import networkx as nx
-    import pandas as pd
-
-__all__ = ["Dataset", "Provenance", "Split", "default_names"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -130,30 +126,16 @@ class Dataset:
     @property
     def frame(self) -> pd.DataFrame:
         """The observations as a DataFrame with named columns."""
-        import pandas as pd
-
         return pd.DataFrame(self.X.copy(), columns=self.names)
-
-    @property
-    def mask_frame(self) -> pd.DataFrame:
-        """One true/false column per node: where an intervention set its value."""
-        import pandas as pd
-
-        mask = np.zeros(self.X.shape, dtype=bool) if self.mask is None else self.mask.copy()
-        return pd.DataFrame(mask, columns=self.names)
 
     @property
     def truth(self) -> pd.DataFrame:
         """The true adjacency matrix with names: row → column."""
-        import pandas as pd
-
         return pd.DataFrame(self.adjacency.copy(), index=self.names, columns=self.names)
 
     @property
     def graph(self) -> nx.DiGraph[str]:
         """The true graph with named nodes, in the order of the columns."""
-        import networkx as nx
-
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_nodes_from(self.names)
         edges = np.argwhere(self.adjacency).tolist()

@@ -10,8 +10,6 @@ import numpy as np
 from ..registry import suggest
 from .record import Dataset, Provenance
 
-__all__ = ["SACHS_GRAPHS", "sachs"]
-
 Edges = tuple[tuple[str, str], ...]
 
 # Column of the measurements → name of the protein in the publication and in the graphs.

@@ -7,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .original import data_folders
+from .original import data_folders, find
 from .record import Dataset, Provenance
 from .sachs import CITATION, PROTEINS, sachs_adjacency
-
-__all__ = ["SACHS_CONDITIONS", "sachs_interventional"]
 
 FILE = "Sachs-interventional.npz"
 
@@ -65,11 +63,9 @@ def sachs_interventional() -> Dataset:
 
 
 def _located() -> Path:
-    folders = list(data_folders())
-    for folder in folders:
-        if (folder / FILE).is_file():
-            return folder / FILE
+    if found := find(FILE):
+        return found
     raise FileNotFoundError(
-        f"{FILE} is not in {' or '.join(map(str, folders))}; put it there or set DPDAG_DATA to its "
-        "folder. It holds the arrays X, condition, targets and names."
+        f"{FILE} is not in {' or '.join(map(str, data_folders()))}; put it there or set DPDAG_DATA "
+        "to its folder. It holds the arrays X, condition, targets and names."
     )

@@ -25,33 +25,19 @@ from .record import (
     default_names,
 )
 
-__all__ = ["NONLINEARITIES", "simulate"]
-
 Node = int | str
 Environment = Mapping[Any, float | None]
 Nonlinearity = Callable[[FloatArray], FloatArray]
 
-NONLINEARITIES: Registry[Nonlinearity] = Registry("post-nonlinearity")
-
-
-@NONLINEARITIES.register("cube")
-def _cube(values: FloatArray) -> FloatArray:
-    return values**3
-
-
-@NONLINEARITIES.register("cube-root")
-def _cube_root(values: FloatArray) -> FloatArray:
-    return np.cbrt(values)
-
-
-@NONLINEARITIES.register("sigmoid")
-def _sigmoid(values: FloatArray) -> FloatArray:
-    return 0.5 * (1 + np.tanh(0.5 * values))
-
-
-@NONLINEARITIES.register("exp")
-def _exp(values: FloatArray) -> FloatArray:
-    return np.exp(values)
+NONLINEARITIES = Registry[Nonlinearity](
+    "post-nonlinearity",
+    {
+        "cube": lambda values: values**3,
+        "cube-root": np.cbrt,
+        "sigmoid": lambda values: 0.5 * (1 + np.tanh(0.5 * values)),
+        "exp": np.exp,
+    },
+)
 
 
 def simulate(

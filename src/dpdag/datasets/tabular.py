@@ -1,22 +1,18 @@
-"""Read a table of one's own into a DataFrame of named columns."""
+"""A table of one's own: read into a DataFrame of named columns, and what in it says nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from .preparation import floats, text_columns
+from ..ops.columns import is_number, standard_columns
+from ..optional import optional
 from .record import default_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["read"]
 
 PACKED = (".gz", ".xz", ".bz2")
 SEPARATORS = (",", ";", "\t", "|")
@@ -74,8 +70,6 @@ def read(
 
 
 def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: Any) -> pd.DataFrame:
-    import pandas as pd
-
     options: dict[str, Any] = {
         "header": None,
         "encoding": "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding,
@@ -107,8 +101,6 @@ def _header(
     file: Path, separators: Sequence[str], options: dict[str, Any]
 ) -> tuple[list[str], str]:
     """Names in the first line, and the separator that makes most of them, the first of equals."""
-    import pandas as pd
-
     options = {"nrows": 1, "dtype": str, "keep_default_na": False, **options}
     found: list[tuple[list[str], str]] = []
     for candidate in separators:
@@ -119,30 +111,15 @@ def _header(
 
 def _check_header(names: list[str], file: Path) -> None:
     counted = [[str(k + first) for k in range(len(names))] for first in (0, 1)]
-    if names not in counted and all(_is_number(name) for name in names):
+    if names not in counted and all(is_number(name) for name in names):
         raise ValueError(
             f"{file} seems to have no header: its first line is {', '.join(names[:5])}. "
             "Add a line with the names of the columns."
         )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _parquet(file: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    try:
-        parquet = import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            f"{file} needs the package pyarrow: pip install 'dpdag[parquet]'."
-        ) from error
+    parquet = optional("pyarrow.parquet", needed_by=str(file), install="dpdag[parquet]")
     try:
         names = parquet.read_schema(file).names
     except (ValueError, OSError) as error:  # Arrow's errors are of these kinds
@@ -155,8 +132,6 @@ def _parquet(file: Path) -> pd.DataFrame:
 
 
 def _npy(file: Path) -> pd.DataFrame:
-    import pandas as pd
-
     try:
         with file.open("rb") as stream:
             values = np.lib.format.read_array(stream, allow_pickle=False)
@@ -169,7 +144,7 @@ def _npy(file: Path) -> pd.DataFrame:
 
 def _without_codes(frame: pd.DataFrame, na: Sequence[str]) -> pd.DataFrame:
     """NaN for every text, and every number, that stands for a missing value."""
-    numbers = [float(code) for code in na if _is_number(code)]
+    numbers = [float(code) for code in na if is_number(code)]
     return frame.mask(frame.isin([*na, *numbers])) if na else frame
 
 
@@ -200,3 +175,51 @@ def _check_names(names: Sequence[str], file: Path) -> None:
 
 def _line(error: Exception) -> str:
     return " ".join(str(error).split())
+
+
+def text_columns(frame: pd.DataFrame) -> list[Any]:
+    """Columns that hold no numbers."""
+    kinds = pd.api.types
+    return [
+        name
+        for name in frame.columns
+        if not kinds.is_numeric_dtype(frame[name]) or kinds.is_complex_dtype(frame[name])
+    ]
+
+
+def floats(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with every column of numbers as floating point, missing ones NaN."""
+    text = set(text_columns(frame))
+    return frame.astype({name: np.float64 for name in frame.columns if name not in text})
+
+
+def uninformative(frame: pd.DataFrame) -> dict[Any, str]:
+    """Columns from which nothing can be learned, and why; of text, the order of values counts.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"°C": [1.0, 2, 4], "one": [1.0] * 3, "°F": [33.8, 35.6, 39.2]})
+        >>> uninformative(table)
+        {'one': 'constant', '°F': "a copy of '°C' up to shift and scale"}
+    """
+    names = list(frame.columns)
+    text = text_columns(frame)
+    columns = [_codes(frame[name]) if name in text else frame[name] for name in names]
+    values = np.column_stack([column.to_numpy(np.float64, na_value=np.nan) for column in columns])
+    known = ~np.isnan(values)
+    z, constant = standard_columns(values)
+    found = {}
+    for k, name in enumerate(names):
+        if constant[k]:
+            found[name] = "constant" if known[:, k].any() else "all values missing"
+    copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
+    for i, j in np.argwhere(copies).tolist():
+        same_gaps = bool((known[:, i] == known[:, j]).all())
+        if same_gaps and names[i] not in found and names[j] not in found:
+            found[names[j]] = f"a copy of {names[i]!r} up to shift and scale"
+    return {name: found[name] for name in names if name in found}
+
+
+def _codes(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Places of values among all, NaN for missing ones."""
+    return values.astype(str).where(values.notna()).rank(method="dense")

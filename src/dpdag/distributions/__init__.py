@@ -1,7 +1,7 @@
 """Distributions over permutations, edges and DAGs."""
 
 from . import sinkhorn, topk  # each registers its permutation family
-from .dag import DAGDistribution, Noise
+from .dag import DAGDistribution, Noise, Seeds
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
 from .knowledge_file import read_knowledge
@@ -24,6 +24,7 @@ __all__ = [
     "Knowledge",
     "Noise",
     "PermutationDistribution",
+    "Seeds",
     "read_knowledge",
     "sinkhorn",
     "topk",

@@ -11,13 +11,15 @@ from torch import Generator, Tensor
 from torch.distributions import Distribution
 from torch.distributions.constraints import Constraint
 
+from ..ops.dags import dags_by_scores, dags_by_seeds
 from ..ops.enumeration import all_dags
+from ..ops.kernels import has_kernels
 from ..ops.precedence import precedence_mask
 from ..ops.subsets import MAX_NODES, edge_weights, sum_over_orders
 from .edges import EdgeDistribution
 from .permutation import Estimate, PermutationDistribution
 
-__all__ = ["DAGDistribution", "Noise"]
+__all__ = ["DAGDistribution", "Noise", "Seeds"]
 
 _CHUNK_BYTES = 2**28  # memory for the subset tables of log_prob
 
@@ -27,6 +29,13 @@ class Noise(NamedTuple):
 
     order: Tensor
     edges: Tensor
+
+
+class Seeds(NamedTuple):
+    """The same as seeds, of which kernels make the noise where they need it."""
+
+    values: Tensor  # (1) for all samples, or (*batch) int64
+    sample_shape: Sequence[int] = ()
 
 
 class DAGDistribution(Distribution):
@@ -89,21 +98,45 @@ class DAGDistribution(Distribution):
         """DAGs, exactly 0 or 1, with gradients to the logits of order and edges."""
         return self.dags_from(self.draw_noise(sample_shape, generator))
 
-    def draw_noise(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Noise:
+    @property
+    def seeded(self) -> bool:
+        """Whether kernels make the samples, from seeds instead of noise."""
+        logits = self.permutation.logits, self.edges.logits_along_orders
+        return self.permutation.by_scores and all(map(has_kernels, logits))
+
+    def draw_noise(
+        self, sample_shape: Sequence[int], generator: Generator | None = None
+    ) -> Noise | Seeds:
         """All that is random in a number of samples."""
+        if self.seeded and torch.Size((*sample_shape, *self.batch_shape)).numel():
+            seed = torch.empty(1, dtype=torch.int64, device=self.permutation.logits.device)
+            return Seeds(seed.random_(generator=generator), sample_shape)
         order = self.permutation.draw_noise(sample_shape, generator)
         return Noise(order, self.edges.draw_noise(sample_shape, generator))
 
-    def dags_from(self, noise: Noise) -> Tensor:  # (*sample, *batch, n, n)
+    def dags_from(self, noise: Noise | Seeds) -> Tensor:  # (*sample, *batch, n, n)
         """The DAGs that given noise makes, with gradients to the logits."""
-        return self.edges.edges_from(noise.edges, self.permutation.mask_from(noise.order))
+        if not self.permutation.by_scores:
+            assert isinstance(noise, Noise)
+            return self.edges.edges_from(noise.edges, self.permutation.mask_from(noise.order))
+        make = dags_by_scores if isinstance(noise, Noise) else dags_by_seeds
+        return make(
+            self.permutation.logits,
+            self.edges.logits_along_orders,
+            *noise,
+            temperature=self.permutation.temperature,
+            edge_temperature=self.edges.temperature,
+        )
 
     def sample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
     ) -> Tensor:
         """DAGs without gradients; the same ones as ``rsample`` under the same generator."""
+        if self.permutation.by_scores:
+            with torch.no_grad():
+                return self.rsample(sample_shape, generator=generator)
         order = self.permutation.sample_order(sample_shape, generator=generator)
-        mask = precedence_mask(order, self.edges.logits.dtype)
+        mask = precedence_mask(order, self.permutation.logits.dtype)
         return self.edges.sample(sample_shape, generator=generator).mul_(mask)
 
     @property

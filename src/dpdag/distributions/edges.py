@@ -55,19 +55,28 @@ class EdgeDistribution(Distribution):
     ) -> None:
         if logits.ndim < 2 or logits.shape[-1] != logits.shape[-2]:
             raise ValueError(f"'logits' must have shape (*, n, n); got {tuple(logits.shape)}.")
-        n = logits.shape[-1]
-        # −∞ and +∞ are forbidden and required edges in every formula below.
-        never = diagonal(n, logits.device)
-        if constraints is not None:
-            never = ~constraints.allowed
-            logits = logits.masked_fill(constraints.required, torch.inf)
-        self.logits = logits.masked_fill(never, -torch.inf)
+        self._given = logits
+        self._constraints = constraints
         self.temperature = temperature
         super().__init__(
             batch_shape=logits.shape[:-2],
             event_shape=logits.shape[-2:],
             validate_args=validate_args,
         )
+
+    @property
+    def logits(self) -> Tensor:  # (*batch, n, n)
+        """φ, −∞ and +∞ where an edge is forbidden or required."""
+        if self._constraints is None:
+            n = self._given.shape[-1]
+            return self._given.masked_fill(diagonal(n, self._given.device), -torch.inf)
+        required = self._given.masked_fill(self._constraints.required, torch.inf)
+        return required.masked_fill(~self._constraints.allowed, -torch.inf)
+
+    @property
+    def logits_along_orders(self) -> Tensor:  # (*batch, n, n)
+        """φ with any diagonal, for graphs along an order, which have no self-loops."""
+        return self._given if self._constraints is None else self.logits
 
     @property
     def probabilities(self) -> Tensor:  # (*batch, n, n)
@@ -89,8 +98,8 @@ class EdgeDistribution(Distribution):
 
     def draw_noise(self, sample_shape: Sequence[int], generator: Generator | None = None) -> Tensor:
         """Logistic noise for a number of samples, (*sample, *batch, n, n)."""
-        shape = (*sample_shape, *self.logits.shape)
-        return logistic(shape, like=self.logits, generator=generator)
+        shape = (*sample_shape, *self._given.shape)
+        return logistic(shape, like=self._given, generator=generator)
 
     def edges_from(self, noise: Tensor, mask: Tensor | None = None) -> Tensor:
         """The edges (*sample, *batch, n, n) that noise of this shape makes, where a mask has ones.

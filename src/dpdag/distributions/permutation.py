@@ -75,6 +75,11 @@ class PermutationDistribution(Distribution, ABC):
             validate_args=validate_args,
         )
 
+    @property
+    def by_scores(self) -> bool:
+        """Whether every order is the descending sort of the perturbed logits."""
+        return False
+
     @staticmethod
     @abstractmethod
     def logits_shape(n_nodes: int) -> tuple[int, ...]:

@@ -74,6 +74,11 @@ class GumbelTopK(PermutationDistribution):
         return self.constraints.before if self.constraints and self.constraints.orders else None
 
     @property
+    def by_scores(self) -> bool:
+        """Unless constraints overrule the scores."""
+        return self._before is None
+
+    @property
     def precedence_probabilities(self) -> Tensor:  # (*batch, n, n)
         """P(i before j), exact; zero on the diagonal."""
         n = self.n_nodes

@@ -19,17 +19,20 @@ from .gp.interactions import clear_pairs, simple_shapes
 from .gram import sets_for
 from .linear import LinearEvidence
 from .misfit import dependence
-from .noise import NOISES, log_root, noise_factors, noise_sizes, standardised
+from .noise import NOISES, Levels, log_root, noise_factors, noise_sizes, standardised
 from .screened import ScreenedEvidence
+from .switches import SWITCH, SwitchEvidence
 
-__all__ = ["FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
+__all__ = ["AUTO", "FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
 
 FUNCTIONS = ("linear", "additive", "gp", "network")
+AUTO = (*FUNCTIONS, SWITCH)  # all kinds, some of which are of use beside others alone
 KERNEL_OF = {"gp": "rbf", "network": "network"}
 _MARGIN = 15.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 _DEAR = 6.0  # the same for functions that are dear to evaluate
 _ROUGH = 6.0  # the same on the rows of a screening
 _SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
+_ANY_SHAPE = NOISES.index("any shape")
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 
 
@@ -86,13 +89,14 @@ class MixtureEvidence(ScreenedEvidence):
 
     over functions f (a line, a sum of curves, a smooth process, a network process) and noise k
     (Gaussian or of any shape, of constant size or of one that follows the causes). A column
-    without parents has the same noise around its mean. Families are a matter of each column.
-    Cheap ones are evaluated first, processes only where they can still matter; what lies far
-    beneath the best is left out.
+    without parents has the same noise around its mean. Beside functions, causes may decide between
+    two modes of a column (:class:`~dpdag.evidence.switches.SwitchEvidence`). Families are a matter
+    of each column. Cheap ones are evaluated first, processes only where they can still matter; what
+    lies far beneath the best is left out.
 
     Arguments:
         table: Standardised columns.
-        functions: Of ``FUNCTIONS``.
+        functions: Of ``AUTO``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
         device: Where to compute.
@@ -130,7 +134,13 @@ class MixtureEvidence(ScreenedEvidence):
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
-            name: GPEvidence(table, kernel=KERNEL_OF[name], device=device, deadline=deadline)
+            name: GPEvidence(
+                table,
+                kernel=KERNEL_OF[name],
+                device=device,
+                deadline=deadline,
+                categories=self._categories(),
+            )
             for name in functions
             if name in KERNEL_OF
         }
@@ -147,6 +157,7 @@ class MixtureEvidence(ScreenedEvidence):
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
             self._roots = self._roots + noise_factors(self.table.y.T.to(device).contiguous()).cpu()
+        self.switches = self._switches() if SWITCH in self.functions else None
 
     def part(self, child: int) -> MixtureEvidence:
         """The mixture that holds the evidence of a child, on its own rows."""
@@ -203,7 +214,7 @@ class MixtureEvidence(ScreenedEvidence):
 
     def without_processes(self) -> MixtureEvidence | None:
         """The same of cheap functions alone; None where there are none."""
-        cheap = [name for name in self.functions if name in self.cheap]
+        cheap = [name for name in self.functions if name not in self.processes]
         if not cheap or not self.processes:
             return self if cheap else None
         return self._alike(self.table, cheap, torch.arange(self.n_nodes))
@@ -279,6 +290,8 @@ class MixtureEvidence(ScreenedEvidence):
             return self.table.y[:, child]
         one, given = torch.tensor([child]), parents[None]
         terms = self.terms(one, given)[0]
+        if self.switches is not None:  # which leaves no residuals
+            terms[self.functions.index(SWITCH)] = -math.inf
         function, noise = divmod(int(terms.flatten().argmax()), terms.shape[1])
         name = self.functions[function]
         part = self.processes.get(name)
@@ -325,6 +338,9 @@ class MixtureEvidence(ScreenedEvidence):
             noise = self._noise_given(parents[row], left)
         known = value[row, function, None] + noise - math.log(len(self.functions))
         terms[row, function, : noise.shape[1]] = known
+        if self.switches is not None:
+            own = self.switches.log_evidence(child, parents) - math.log(len(self.functions))
+            terms[:, self.functions.index(SWITCH), _ANY_SHAPE] = own
         return terms, found.final
 
     def _with_gaussian_noise(
@@ -373,8 +389,13 @@ class MixtureEvidence(ScreenedEvidence):
         for rows, index, there in sets_for(parents, numbers=numbers, device=self.device):
             features = self.sums.features(index, _SIZE_FUNCTIONS)
             features = features * there.repeat_interleave(_SIZE_FUNCTIONS, -1).unsqueeze(-1)
-            value[rows] = noise_factors(residual[rows], features).cpu()
+            levels = self._levels(parents[rows])
+            value[rows] = noise_factors(residual[rows], features, levels).cpu()
         return value
+
+    def _levels(self, parents: Tensor) -> Sequence[Levels]:  # (b, n)
+        """Of causes of few values, by which noise may have a shape of its own."""
+        return ()
 
     # What searches ask for -------------------------------------------------------------------
 
@@ -391,10 +412,13 @@ class MixtureEvidence(ScreenedEvidence):
             values = self.sums.toggles(child[bare], parents[bare], others[bare])
             estimate[bare] = values.nan_to_num(nan=-math.inf) + noise[bare].amax(-1, keepdim=True)
         for k, name in enumerate(self.functions):
-            rows = (matters[:, k] & ~bare).nonzero()[:, 0]
+            kept = matters[:, k] if name == SWITCH else matters[:, k] & ~bare
+            rows = kept.nonzero()[:, 0]
             if not len(rows):
                 continue
-            if name in self.cheap:
+            if self.switches is not None and name == SWITCH:
+                values = self.switches.toggles(child[rows], parents[rows], others[rows])
+            elif name in self.cheap:
                 values = self.cheap[name].toggles(child[rows], parents[rows], others[rows])
                 values = values.nan_to_num(nan=-math.inf) + noise[rows, k, None]
             else:
@@ -459,6 +483,13 @@ class MixtureEvidence(ScreenedEvidence):
         return self.acts_together(parents) & (
             values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         )
+
+    def _categories(self) -> dict[int, Tensor]:
+        """Features (N, K) of columns that are no numbers."""
+        return {}
+
+    def _switches(self) -> SwitchEvidence:
+        return SwitchEvidence(self.table, self._roots.logsumexp(-1), deadline=self.deadline)
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -13,8 +14,10 @@ from ..ops.shape import shape_gain
 __all__ = [
     "NOISES",
     "SCALES",
+    "Levels",
     "Sizes",
     "expected_precision",
+    "level_gain",
     "log_gaussian",
     "log_root",
     "noise_factors",
@@ -27,9 +30,16 @@ _FREE = 3.0  # degrees of freedom of the noise variance a priori
 SCALES = tuple(0.5 * 10.0**-k for k in range(7))  # of the noise variance a priori
 _STEPS = 5  # of Fisher scoring
 _PRECISION = 1.0  # a priori, of the coefficients of a size
+_LEVEL_SCALE = (1.0,)  # of the noise variance at a level, the variance of all being one
+_LEAST = 1e-6  # variance at a level: beneath it there is no noise whose shape could be told
 
 
-def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # (*), (*) -> (*)
+def log_gaussian(
+    quadratic: Tensor,  # (*)
+    log_det: Tensor,  # (*)
+    rows: float,
+    scales: Sequence[float] = SCALES,
+) -> Tensor:  # (*)
     r"""Log density of a column with Gaussian noise, its variance integrated out.
 
     .. math:: \log \frac1{|T|} \sum_{t \in T} \int N(y \mid 0, \sigma^2 M)\,
@@ -41,6 +51,7 @@ def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # 
         quadratic: :math:`y^\top M^{-1} y`.
         log_det: :math:`\log |M|`. A mean that is integrated out adds :math:`1 1^\top` to M; where
             all else is centred, that leaves the quadratic form and adds log(N + 1) here.
+        scales: T.
 
     Example:
         >>> y = torch.linspace(-50, 50, 200_001, dtype=torch.float64)
@@ -48,11 +59,11 @@ def log_gaussian(quadratic: Tensor, log_det: Tensor, rows: float) -> Tensor:  # 
         >>> round(float(torch.trapezoid(density, y)), 2)
         1.0
     """
-    scale = quadratic.new_tensor(SCALES).reshape(-1, *[1] * quadratic.ndim)
+    scale = quadratic.new_tensor(scales).reshape(-1, *[1] * quadratic.ndim)
     whole = (rows + _FREE) / 2
     values = _FREE / 2 * scale.log() - whole * (scale + quadratic).log()
     constant = math.lgamma(whole) - math.lgamma(_FREE / 2) - rows / 2 * math.log(math.pi)
-    mean = values.logsumexp(0) - math.log(len(SCALES))
+    mean = values.logsumexp(0) - math.log(len(scales))
     return mean + constant - 0.5 * log_det
 
 
@@ -75,25 +86,81 @@ def expected_precision(quadratic: Tensor, rows: float) -> Tensor:  # (*) -> (*)
 def noise_factors(
     residual: Tensor,  # (b, N)
     features: Tensor | None = None,  # (b, m, N)
+    levels: Sequence[Levels] = (),
 ) -> Tensor:  # (b, 2) or (b, 4), in the order of NOISES
     r"""Log of prior times density of residuals, by kind of noise, over the Gaussian density.
 
     The shape is a kernel density estimate of each residual from all others; the size is
     :math:`e^{g}` with g a combination of ``features``, its volume paid for (Laplace). Without
-    features the size is constant.
+    features the size is constant. A shape may be one for all rows, or one for every level of a
+    discrete cause.
 
     Arguments:
         residual: What functions leave of a column, on rows left out one by one.
         features: Of the causes, that the size may follow.
+        levels: Of discrete causes.
     """
     u = standardised(residual)
     nothing = torch.zeros_like(u[:, 0])
     if features is None:
         return torch.stack([nothing, shape_gain(u)], -1) - math.log(2)
     sizes = noise_sizes(u, features)
-    shape, scaled = shape_gain(torch.cat([u, standardised(sizes.scaled)])).chunk(2)
+    shape, scaled = _shape_gains(torch.stack([u, standardised(sizes.scaled)]), levels)
     kinds = nothing, shape, sizes.gain, sizes.gain + scaled
     return torch.stack(kinds, -1) - math.log(len(kinds))
+
+
+class Levels(NamedTuple):
+    """A discrete cause of some columns.
+
+    Attributes:
+        caused: (b,) bool, of which residuals.
+        code: (N,) its level in every row.
+    """
+
+    caused: Tensor
+    code: Tensor
+
+
+def _shape_gains(u: Tensor, levels: Sequence[Levels]) -> Tensor:  # (s, b, N) -> (s, b)
+    """Of one shape for all rows, and of shapes by level of each cause, averaged."""
+    gain = shape_gain(u.flatten(0, 1)).unflatten(0, u.shape[:2])
+    choices = torch.ones_like(gain)
+    for caused, code in (Levels(*(part.to(u.device) for part in own)) for own in levels):
+        if bool(caused.any()):
+            own = level_gain(u[:, caused].flatten(0, 1), code).unflatten(0, (len(u), -1))
+            gain[:, caused] = torch.logaddexp(gain[:, caused], own)
+            choices[:, caused] += 1
+    return gain - choices.log()
+
+
+def level_gain(u: Tensor, code: Tensor) -> Tensor:  # (b, N) of variance one, (N,) -> (b)
+    r"""Nats by which samples prefer a distribution of its own for every level to one Gaussian.
+
+    .. math:: \sum_l \log \tfrac12 \bigl(1 + e^{\mathrm{gain}(u_l / s_l)}\bigr)
+        + \log \int N(u_l \mid 0, \sigma_l^2 I)\, dP(\sigma_l^2) - \log N(u \mid 0, I)
+
+    Whatever x is, and whatever probability follows it, the levels are to x what two distributions
+    are to each other. With one shape for all of them a discrete column would nearly always look
+    like an effect, because smooth probabilities of it fit causes of any two distributions.
+
+    Example:
+        >>> u = torch.randn(1, 1000, generator=torch.Generator().manual_seed(0)).double()
+        >>> code = torch.arange(1000) % 2
+        >>> bool(level_gain(u, code) < 0)
+        True
+        >>> bool(level_gain(torch.where(code == 1, u.sign(), u), code) > 100)
+        True
+    """
+    gain = 0.5 * u.shape[-1] * (1 + math.log(2 * math.pi)) + torch.zeros_like(u[:, 0])
+    for level in code.unique().tolist():
+        own = u[:, code == level]
+        count, quadratic = own.shape[-1], own.square().sum(-1)
+        gain += log_gaussian(quadratic, torch.zeros_like(gain), count, _LEVEL_SCALE)
+        if count > 1:
+            shape = shape_gain(own / (quadratic / count).clamp_min(_LEAST).sqrt()[:, None])
+            gain += torch.nn.functional.softplus(shape) - math.log(2)
+    return gain
 
 
 class Sizes(NamedTuple):

@@ -12,9 +12,11 @@ from torch import Tensor
 from ..columns import Table
 from .blocks import CategoryCurves, CategoryLines
 from .discrete import DiscreteEvidence
+from .features import indicators
 from .gp import GPEvidence
 from .mixture import MixtureEvidence
-from .noise import NOISES
+from .noise import NOISES, Levels
+from .switches import SwitchEvidence
 
 __all__ = ["TypedEvidence"]
 
@@ -25,9 +27,8 @@ class TypedEvidence(MixtureEvidence):
     .. math:: \log p(x_1, \dots, x_n) = \sum_{v \,\text{continuous}} \log p(x_v \mid x_S)
         + \sum_{v \,\text{discrete}} \log P(x_v \mid x_S)
 
-    As causes, discrete columns are numbers, categories sets of values. Processes of continuous
-    children are not asked for sets with a category. A probability stands in the place of Gaussian
-    noise; a network process has none.
+    As causes, discrete columns are numbers, categories sets of values, all as far apart. A
+    probability stands in the place of Gaussian noise; a network process has none.
 
     Arguments:
         table: Standardised columns.
@@ -42,7 +43,7 @@ class TypedEvidence(MixtureEvidence):
         >>> evidence = TypedEvidence(Table(both, both), discrete, functions=["linear", "additive"])
         >>> graphs = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
         >>> right, wrong = (evidence.log_evidence(torch.arange(2), one).sum() for one in graphs)
-        >>> bool(right > wrong + 20)
+        >>> bool(right > wrong + 5)
         True
     """
 
@@ -65,6 +66,18 @@ class TypedEvidence(MixtureEvidence):
             deadline=self.deadline,
         )
 
+    def _categories(self) -> dict[int, Tensor]:
+        return {k: indicators(self.table.x[:, k]) for k in self.discrete.categories}
+
+    def _switches(self) -> SwitchEvidence:
+        return SwitchEvidence(
+            self.table,
+            self._roots.logsumexp(-1),
+            continuous=~self.discrete.discrete,
+            categories=self.discrete.categories,
+            deadline=self.deadline,
+        )
+
     def _cheap(self, table: Table) -> dict[str, Any]:
         if not self.discrete.categories:
             return super()._cheap(table)
@@ -84,15 +97,12 @@ class TypedEvidence(MixtureEvidence):
         terms = torch.full(shape, -math.inf, dtype=torch.float64)
         final = torch.ones(len(child), dtype=torch.bool)
         own = self.discrete.discrete[child]
-        mixed = parents[:, list(self.discrete.categories)].any(-1)  # sets with a category
         if bool(own.any()):
             terms[own, :, 0], final[own] = self._probabilities(child[own], parents[own], dear[own])
         if not bool(own.all()):
-            asked = dear & ~mixed[:, None]
             terms[~own], final[~own] = super()._given(
-                child[~own], parents[~own], goal[~own], asked[~own]
+                child[~own], parents[~own], goal[~own], dear[~own]
             )
-            final |= ~own & mixed & dear.all(-1)
         return terms, final
 
     def _probabilities(
@@ -107,10 +117,19 @@ class TypedEvidence(MixtureEvidence):
             terms[:, self.functions.index(name) if name in self.functions else 0] = values[:, k]
         return terms, asked | (parents.sum(-1) < 2)
 
+    def _levels(self, parents: Tensor) -> Sequence[Levels]:  # (b, n)
+        return [Levels(parents[:, k], code) for k, code in self.discrete.cells.items()]
+
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
-        """Between continuous columns: noise of others depends on causes, their ranks on codes."""
+        """But on discrete causes of continuous columns, whose noise may depend on them."""
         own = self.discrete.discrete
-        return super().misfits(child, parents).masked_fill(own | own[child, None], 0.0)
+        shaped = own & parents & ~own[child, None]
+        return super().misfits(child, parents).masked_fill(shaped, 0.0)
+
+    def _likely_residual(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (N,)
+        if not self.discrete.discrete[child]:
+            return super()._likely_residual(child, parents)
+        return self.discrete.residuals(torch.tensor([child]), parents[None])[0]
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         own = self.discrete.discrete[child]

@@ -11,8 +11,6 @@ from ..registry import Registry
 from .measures import Measure
 from .views import Figure, Table
 
-__all__ = ["EXPERIMENTS", "Experiment", "Method", "Source", "listed_experiment"]
-
 
 @dataclass(frozen=True)
 class Source:
@@ -99,6 +97,6 @@ class Experiment:
 EXPERIMENTS = Registry[Experiment]("experiment")
 
 
-def listed_experiment(experiment: Experiment) -> Experiment:
+def list_experiment(name: str, summary: str, **facts: Any) -> None:
     """Put an experiment on the list, by its name."""
-    return EXPERIMENTS.register(experiment.name)(experiment)
+    EXPERIMENTS.register(name)(Experiment(name, summary, **facts))

@@ -14,18 +14,6 @@ from .. import metrics
 from ..datasets import Dataset
 from ..mechanisms.mlp import FrozenMLP
 
-__all__ = [
-    "Fitted",
-    "Measure",
-    "Values",
-    "perturbations",
-    "posterior",
-    "prediction",
-    "prediction_over_thresholds",
-    "structure",
-    "thresholds",
-]
-
 Array = NDArray[np.float64]
 Values = dict[str, float | list[float]]
 

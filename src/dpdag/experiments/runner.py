@@ -10,8 +10,6 @@ from .cell import Cell
 from .store import Outcome, Store
 from .work import failure
 
-__all__ = ["Batch", "Engine", "batches", "missing", "run"]
-
 Batch = Sequence[Cell]
 
 

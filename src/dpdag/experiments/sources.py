@@ -14,8 +14,6 @@ from ..datasets import Dataset, Provenance
 from ..learners.ground_truth import read_dag
 from .experiment import Source
 
-__all__ = ["PAPER_SOURCES", "benchmark", "graph_alone", "named", "nodes_alone", "own_table"]
-
 # Sets whose original files are read from the data folder or downloaded; all others are generated.
 ORIGINAL = {
     "ER-10-10": 10,

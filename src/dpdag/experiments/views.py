@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Figure", "Metric", "Table"]
-
 
 @dataclass(frozen=True)
 class Metric:
@@ -44,6 +42,18 @@ class Table:
     columns: str = "metrics"
     paper: tuple[str, ...] = ()
     unranked: tuple[str, ...] = ()
+
+
+# What most tables show.
+AUCS = tuple(Metric(f"{kind}-AUC-{area}", 100) for kind in ("Un", "Dir") for area in ("PR", "ROC"))
+DIRECTED = AUCS[2]
+SHD = Metric("SHD", better="lower")
+SECONDS = Metric("seconds", better="")
+
+
+def all_in_one(*metrics: Metric) -> tuple[Table]:
+    """A single table with a row for each data set and method."""
+    return (Table(metrics, columns="all"),)
 
 
 @dataclass(frozen=True)

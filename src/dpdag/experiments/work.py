@@ -18,12 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from ..datasets import Dataset
 from ..learners.many import fit_alone, fit_together
+from ..records import versions
 from .cell import Cell
-from .describe import versions
 from .measures import Array, Fitted, plain
 from .store import Outcome
-
-__all__ = ["failure", "run_batch", "use_one_thread"]
 
 
 class Task(NamedTuple):

@@ -1,14 +1,20 @@
 """A learned graph in the forms that other software reads."""
 
-from .dowhy import Units, to_dowhy
+from .dowhy import to_dowhy
 from .graph import LearnedGraph
-from .matrices import causallearn_matrix, lingam_matrix
-from .network import edge_table, to_networkx, to_pgmpy, write_gml, write_graphml
+from .network import (
+    causallearn_matrix,
+    edge_table,
+    lingam_matrix,
+    to_networkx,
+    to_pgmpy,
+    write_gml,
+    write_graphml,
+)
 from .text import to_dagitty, to_dot
 
 __all__ = [
     "LearnedGraph",
-    "Units",
     "causallearn_matrix",
     "edge_table",
     "lingam_matrix",

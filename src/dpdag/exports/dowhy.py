@@ -12,45 +12,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ..columns import MonotoneColumns
+from ..columns import Units
 from ..ops.labels import label_index
+from ..optional import optional
 from ..scm import StructuralModel
 from .graph import LearnedGraph
-from .network import imported, to_networkx
-
-__all__ = ["ColumnUnits", "LearnedFunction", "ScaledNoiseModel", "Units", "to_dowhy"]
+from .network import to_networkx
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Units:
-    """Between original values and those that a model works on.
-
-    Arguments:
-        location: (n,) means, and ``scale``: (n,) standard deviations of the columns.
-        columns: What the standardised columns are transformed by, if anything.
-    """
-
-    location: Array
-    scale: Array
-    columns: MonotoneColumns | None = None
-
-    def to_model(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
-        """Standardised and transformed."""
-        x = torch.from_numpy((values - self.location) / self.scale)
-        return x if self.columns is None else self.columns(x)
-
-    def given(self, parents: Sequence[int], values: Array) -> Tensor:  # (m, parents) -> (m, n)
-        """The model's rows for values of the parents, all other columns at their means."""
-        rows = np.tile(self.location, (len(values), 1))
-        rows[:, list(parents)] = values
-        return self.to_model(rows)
-
-    def to_original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
-        """Back again."""
-        x = x if self.columns is None else self.columns.inverse(x)
-        return x.numpy() * self.scale + self.location
 
 
 @dataclass(frozen=True)
@@ -173,10 +142,11 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
         model: The mechanisms.
         units: What the model's values mean.
     """
-    gcm = imported("dowhy.gcm", "dowhy")
-    fitting = imported("dowhy.gcm.fitting_sampling", "dowhy")
-    ordered = imported("dowhy.graph", "dowhy").get_ordered_predecessors
-    invertible = imported("dowhy.gcm.causal_mechanisms", "dowhy").InvertibleFunctionalCausalModel
+    gcm, fitting, mechanisms, graphs = (
+        optional(f"dowhy.{part}", needed_by="This export", install="dowhy")
+        for part in ("gcm", "gcm.fitting_sampling", "gcm.causal_mechanisms", "graph")
+    )
+    invertible = mechanisms.InvertibleFunctionalCausalModel
     invertible.register(ScaledNoiseModel)  # by its methods: dowhy may be missing, its bases too
     causal = gcm.InvertibleStructuralCausalModel(to_networkx(graph))
     x = training_rows(model)
@@ -184,7 +154,9 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
     rows = pd.DataFrame(units.to_original(x), columns=label_index(graph.names))
     position = {name: k for k, name in enumerate(graph.names)}
     for name, k in position.items():
-        parents = [position[parent] for parent in ordered(causal.graph, name)]
+        parents = [
+            position[parent] for parent in graphs.get_ordered_predecessors(causal.graph, name)
+        ]
         noise = mechanism = gcm.EmpiricalDistribution()
         if parents and varies[k]:
             mechanism = ScaledNoiseModel(model, units, k, parents, noise)

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from ..ops.labels import label_texts
 
-__all__ = ["Edge", "LearnedGraph"]
-
 
 class Edge(NamedTuple):
     """One edge by the names of its ends; probabilities are None where only scores are known.

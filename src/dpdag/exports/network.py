@@ -1,17 +1,17 @@
-"""Graph objects and the files that graph editors open."""
+"""Graph objects and matrices of other packages, and the files that graph editors open."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from ..optional import optional
 from .graph import Edge, LearnedGraph
-
-__all__ = ["edge_table", "imported", "to_networkx", "to_pgmpy", "write_gml", "write_graphml"]
 
 
 def to_networkx(graph: LearnedGraph) -> nx.DiGraph[Any]:
@@ -42,18 +42,36 @@ def edge_table(graph: LearnedGraph, *, learned: bool = True) -> pd.DataFrame:
 
 def to_pgmpy(graph: LearnedGraph) -> Any:
     """A ``pgmpy.base.DAG`` over the same names, to which pgmpy can fit its own distributions."""
-    base = imported("pgmpy.base", "pgmpy")
-    dag = base.DAG()
+    dag = optional("pgmpy.base", needed_by="This export", install="pgmpy").DAG()
     dag.add_nodes_from(graph.names)
     dag.add_edges_from([(edge.source, edge.target) for edge in graph.edges()])
     return dag
 
 
-def imported(module: str, package: str) -> Any:
-    """An optional module, or an error that names the package to install."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"This export needs the package {package}: pip install {package} ({error})."
-        ) from error
+def lingam_matrix(adjacency: Any) -> NDArray[np.float64]:  # (n, n) -> (n, n)
+    r"""The graph as the package lingam writes it: ``B[i, j] = 1`` means j → i.
+
+    .. math:: B = A^\top
+
+    lingam's own entries are linear effects; here they are 1, for the functions are not linear.
+
+    Example:
+        >>> lingam_matrix([[0, 1], [0, 0]]).tolist()  # 0 → 1
+        [[0.0, 0.0], [1.0, 0.0]]
+    """
+    return (np.asarray(adjacency) != 0).T.astype(np.float64)
+
+
+def causallearn_matrix(adjacency: Any) -> NDArray[np.int64]:  # (n, n) -> (n, n)
+    r"""The graph as causal-learn writes it: ``G[i, j] = -1`` and ``G[j, i] = 1`` mean i → j.
+
+    .. math:: G = A^\top - A
+
+    An entry is the mark at the row's node: -1 a tail, 1 an arrow head.
+
+    Example:
+        >>> causallearn_matrix([[0, 1], [0, 0]]).tolist()  # 0 → 1
+        [[0, -1], [1, 0]]
+    """
+    edges = (np.asarray(adjacency) != 0).astype(np.int64)
+    return edges.T - edges

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .graph import Edge, LearnedGraph
 
-__all__ = ["to_dagitty", "to_dot"]
-
 
 def to_dot(graph: LearnedGraph) -> str:
     r"""Graphviz source; an edge is labelled and drawn as thick as it is certain.

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from .answers import ModelLearner
 from .base import DAGLearner, Solution
 from .cam import CAM
 from .constrained import NotConvergedWarning
@@ -15,6 +14,7 @@ from .gran_dag import GraNDAG
 from .ground_truth import GroundTruthDAG
 from .many import PAPER_GRID, Fit, fit_many, grid_search
 from .masked_dag import MaskedDAG
+from .model_learner import ModelLearner
 from .notears import NOTEARS
 from .storage import load_learner
 from .vi_dp_dag import VIDPDAG

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from ..columns import ColumnType, MonotoneColumns
+from ..columns import ColumnType
 from ..distributions.knowledge import Constraints, Knowledge
 from ..ops.columns import FITTED_WAY_OUT, MISSING_WAY_OUT, refuse_degenerate, refuse_missing
 from ..ops.graphs import topological_order
@@ -26,6 +26,7 @@ from ..ops.rows import row_groups
 from ..scm import Observed
 from ..scm.plot import draw_graph
 from ..selection import neighbours, prune
+from .checks import Range
 from .exporting import GraphExports
 from .storage import save_learner
 from .targets import set_by_design, told_apart, what_was_set
@@ -37,8 +38,6 @@ from .validation import (
     validated,
     warn_of_row_numbers,
 )
-
-__all__ = ["DAGLearner", "Job", "Solution"]
 
 Array = NDArray[np.float64]
 
@@ -75,11 +74,13 @@ class Job(NamedTuple):
     was_set: Tensor  # (rows, n) bool
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DAGLearner(GraphExports, BaseEstimator, ABC):
     r"""A scikit-learn estimator that learns a DAG.
 
-    A subclass stores its parameters in ``__init__`` and implements :meth:`_learn`. It may have the
-    parameters ``knowledge``, ``pns``, ``prune`` and ``random_state``, which are handled here.
+    A subclass stores its parameters in ``__init__``, as a dataclass does, and implements
+    :meth:`_learn`. The parameters ``knowledge``, ``prune`` and ``random_state`` are handled here,
+    and ``pns`` where it has that.
 
     Attributes:
         edge_scores_: (n, n) scores, larger = more certain; ``[i, j]`` is i → j.
@@ -98,15 +99,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     min_rows: ClassVar[int] = 5
     takes_interventions: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, Range]] = {}  # where they are not those of the parameter's name
     knowledge: Knowledge | None = None
-    pns: Any = None
     prune: bool | float = False
     random_state: Any = None
-    columns_: MonotoneColumns | None = None
-    types_: tuple[ColumnType, ...] | None = None
-    observed_: Observed | None = None
-    informing_rows_: NDArray[np.int64] | None = None
-    settled_: NDArray[np.bool_] | None = None
 
     @abstractmethod
     def _learn(
@@ -138,9 +134,10 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Check, standardise and select."""
         values = self._validate(X, reset=True)
-        was_set, constraints = self._experiments(values, interventions)
-        x = self._standardise(values, was_set)
-        return self._selected(Job(self, x, constraints, torch.from_numpy(was_set)))
+        mask, constraints = self._experiments(values, interventions)
+        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
+        x, was_set = self._seen(x, constraints, was_set)
+        return self._selected(Job(self, x, constraints, was_set))
 
     def _companions(self) -> Any:
         """What fits on data of one shape must share to train as one batch; None: each is alone."""
@@ -231,6 +228,12 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
         self.observed_ = Observed.of(values, was_set)
         return torch.from_numpy((values - self.location_) / self.scale_)
 
+    def _seen(
+        self, x: Tensor, constraints: Constraints, was_set: Tensor
+    ) -> tuple[Tensor, Tensor]:  # (rows, n) twice
+        """Standardised columns, and what was set, as the learner works on them."""
+        return x, was_set
+
     def _constraints(self) -> Constraints:
         known = Knowledge() if self.knowledge is None else self.knowledge
         if not isinstance(known, Knowledge):
@@ -240,11 +243,11 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def _selected(self, job: Job) -> Job:
         """Keep only the edges that the neighbour selection ``pns`` leaves possible."""
-        constraints, n = job.constraints, job.x.shape[1]
-        if self.pns is None or self.pns is False:
+        pns, constraints, n = getattr(self, "pns", None), job.constraints, job.x.shape[1]
+        if pns is None or pns is False:
             return job
-        if isinstance(self.pns, (str, bool)):
-            method = self.pns if isinstance(self.pns, str) else "additive"
+        if isinstance(pns, (str, bool)):
+            method = pns if isinstance(pns, str) else "additive"
             mask = np.zeros((n, n), dtype=bool)
             for columns, rows in row_groups(job.was_set):
                 found = neighbours(
@@ -252,7 +255,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
                 )
                 mask[:, columns] = found[:, columns]
         else:
-            mask = np.asarray(self.pns, dtype=bool)
+            mask = np.asarray(pns, dtype=bool)
             if mask.shape != (n, n):
                 raise ValueError(f"'pns' must be a method or a ({n}, {n}) mask; got {mask.shape}.")
         possible = constraints.required | torch.from_numpy(mask)
@@ -288,9 +291,6 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
 
     def _names(self, n: int) -> list[Any]:
         return list(getattr(self, "feature_names_in_", range(n)))
-
-    def _standard_units(self, values: Array) -> Tensor:  # (m, n) -> (m, n)
-        return torch.from_numpy((values - self.location_) / self.scale_)
 
 
 def _rank_first(scores: Tensor, kept: Tensor) -> Tensor:  # (n, n), (n, n) bool -> (n, n)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_sums
 from ..ops.precedence import precedence_mask
 from ..scm import AdditiveMechanisms, fit_additive
@@ -25,21 +25,14 @@ from ..search import (
     subsamples,
 )
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
 from .checks import Range, check_choice, check_ranges
+from .model_learner import ModelLearner
 
-__all__ = ["CAM"]
-
-_RANGES = {
-    "n_functions": Range(1, integer=True),
-    "max_parents": Range(1, integer=True, optional=True),
-    "n_bootstrap": Range(0, integer=True),
-    "penalty": Range(-math.inf),
-}
 _MOVES = ("add", "delete", "reverse")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CAM(ModelLearner):
     r"""Causal additive model: every variable is a sum of smooth functions of its causes.
 
@@ -77,34 +70,19 @@ class CAM(ModelLearner):
         [[0, 0], [1, 0]]
     """
 
-    takes_interventions: ClassVar[bool] = True
-    edge_stability_: Any
+    n_functions: int = 8
+    moves: Sequence[str] = _MOVES
+    max_parents: int | None = None
+    penalty: float = 3.0
+    n_bootstrap: int = 20
+    pns: Any = None
+    prune: bool | float = True
 
-    def __init__(
-        self,
-        *,
-        n_functions: int = 8,
-        moves: Sequence[str] = _MOVES,
-        max_parents: int | None = None,
-        penalty: float = 3.0,
-        n_bootstrap: int = 20,
-        knowledge: Knowledge | None = None,
-        pns: Any = None,
-        prune: bool | float = True,
-        random_state: Any = None,
-    ) -> None:
-        self.n_functions = n_functions
-        self.moves = moves
-        self.max_parents = max_parents
-        self.penalty = penalty
-        self.n_bootstrap = n_bootstrap
-        self.knowledge = knowledge
-        self.pns = pns
-        self.prune = prune
-        self.random_state = random_state
+    takes_interventions: ClassVar[bool] = True
+    ranges: ClassVar[Mapping[str, Range]] = {"penalty": Range(-math.inf)}
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         for move in self.moves:
             check_choice("moves", move, _MOVES)
         if not self.n_bootstrap:

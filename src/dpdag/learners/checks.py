@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,15 +13,6 @@ from typing import Any, NamedTuple
 import torch
 
 from ..registry import suggest
-
-__all__ = [
-    "Range",
-    "check_choice",
-    "check_mechanism",
-    "check_ranges",
-    "resolve_device",
-    "warn_caller",
-]
 
 _HERE = str(Path(__file__).parents[1])
 
@@ -59,17 +50,42 @@ class Range(NamedTuple):
         return text + (" or None" if self.optional else "")
 
 
-def check_ranges(values: Mapping[str, Any], ranges: Mapping[str, Range]) -> None:
+_POSITIVE, _SHARE = Range(0, closed="neither"), Range(0, 1, closed="neither")
+_SOME, _ANY = Range(1, integer=True), Range(0, integer=True)
+
+# By the name of a parameter, whosever it is; where None is its default, None too.
+RANGES = {
+    **dict.fromkeys(("learning_rate", "penalty", "time_budget", "tolerance"), _POSITIVE),
+    **dict.fromkeys(("temperature", "edge_temperature"), _POSITIVE),
+    **dict.fromkeys(("alpha", "edge_prior", "edge_start", "validation_fraction"), _SHARE),
+    **dict.fromkeys(("batch_size", "checkpoint_every", "max_epochs", "patience"), _SOME),
+    **dict.fromkeys(("hidden_units", "max_parents", "n_functions", "n_restarts"), _SOME),
+    **dict.fromkeys(("n_bootstrap", "resamples"), _ANY),
+    **dict.fromkeys(("edge_learning_rate", "order_learning_rate", "kl_weight"), Range(0)),
+    **dict.fromkeys(("improvement", "l1", "l2", "threshold"), Range(0)),
+    "n_layers": Range(2, integer=True),
+    "slowing": Range(0, 1, closed="right"),
+}
+
+
+def check_ranges(learner: Any) -> None:
     """Refuse the first parameter outside its range by name.
 
     Example:
-        >>> check_ranges({"prior": 1.5}, {"prior": Range(0, 1, closed="neither")})
+        >>> from dpdag import Correlation
+        >>> check_ranges(Correlation(alpha=1.5))
         Traceback (most recent call last):
-        ValueError: 'prior' must be in (0, 1); got 1.5.
+        ValueError: 'alpha' must be in (0, 1); got 1.5.
     """
-    for name, allowed in ranges.items():
-        if values[name] not in allowed:
-            raise ValueError(f"'{name}' must be {allowed}; got {values[name]!r}.")
+    kind = type(learner)
+    ranges = {**RANGES, **kind.ranges}
+    for name, value in learner.get_params(deep=False).items():
+        if name in ranges:
+            allowed = ranges[name]
+            if getattr(kind, name) is None:
+                allowed = allowed._replace(optional=True)
+            if value not in allowed:
+                raise ValueError(f"'{name}' must be {allowed}; got {value!r}.")
 
 
 def check_choice(name: str, value: object, choices: Sequence[str]) -> None:

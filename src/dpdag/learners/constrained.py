@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..objectives import CONSTRAINTS
 from ..objectives.score import Score
 from ..ops.graphs import acyclic_part
@@ -30,17 +31,10 @@ from ..training import (
     split_rows,
     train,
 )
-from .answers import ModelLearner
 from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device, warn_caller
+from .model_learner import ModelLearner
 from .networks import Networks, take_replicas
-
-__all__ = ["ConstrainedLearner", "NetworkFunctions", "NotConvergedWarning"]
-
-Fit = Callable[[Tensor, Tensor], Any]  # of rows and a graph
-
-_POSITIVE = Range(0, closed="neither")
-
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
@@ -134,27 +128,12 @@ class ConstrainedLearner(DAGLearner):
     validation_fraction: float = 0.1
     standardise: bool = True
     n_restarts: int = 1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     betas: ClassVar[tuple[float, float]] = ADAM
-    ranges: ClassVar[dict[str, Range]] = {
-        "learning_rate": _POSITIVE,
-        "threshold": Range(0),
-        "tolerance": _POSITIVE,
-        "penalty": _POSITIVE,
-        "max_epochs": Range(1, integer=True),
-        "batch_size": Range(1, integer=True, optional=True),
-        "patience": Range(1, integer=True),
-        "improvement": Range(0),
-        "slowing": Range(0, 1, closed="right"),
-        "validation_fraction": Range(0, 1, closed="neither"),
-        "n_restarts": Range(1, integer=True),
-    }
+    ranges: ClassVar[Mapping[str, Range]] = {"batch_size": Range(1, integer=True, optional=True)}
     guarantees_required: ClassVar[bool] = False  # whether required edges are there by construction
 
     def _standardise(self, values: Array, was_set: NDArray[np.bool_]) -> Tensor:  # (rows, n)
@@ -171,8 +150,8 @@ class ConstrainedLearner(DAGLearner):
         """The score of n nodes before training, one replica per seed."""
 
     @abstractmethod
-    def _functions(self, score: Any) -> Fit:
-        """From a trained score of one replica, what makes a model of rows on a graph."""
+    def _functions(self, score: Any, x: Tensor, adjacency: Tensor) -> Any:  # (rows, n), (n, n)
+        """From a trained score of one replica, a model of rows on a graph."""
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         return self._learn_together([Job(self, x, constraints, was_set)])[0]
@@ -201,7 +180,7 @@ class ConstrainedLearner(DAGLearner):
 
     def _check(self, constraints: Constraints) -> None:
         """Refuse parameters that cannot be."""
-        check_ranges(self.get_params(deep=False), self.ranges)
+        check_ranges(self)
         CONSTRAINTS[self.constraint]
         if not self.guarantees_required and bool(constraints.required.any()):
             raise ValueError(
@@ -274,8 +253,8 @@ class ConstrainedLearner(DAGLearner):
                 NotConvergedWarning,
             )
         score = take_replicas(found.score, slice(best, best + 1))
-        rows = found.outcome.rows()
-        return Solution(weights, adjacency, self._functions(score), history=rows)
+        fit = partial(self._functions, score)
+        return Solution(weights, adjacency, fit, history=found.outcome.rows())
 
     def _reason(self, found: Minimum, replica: int) -> str:
         """Why a replica is not where it should be."""
@@ -299,10 +278,7 @@ def _repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  
 class NetworkFunctions(ModelLearner):
     """Trained networks of a score, ``score.mechanism``, trained on with the graph found."""
 
-    def _functions(self: Any, score: Any) -> Fit:
-        def fit(x: Tensor, adjacency: Tensor) -> Mechanisms:
-            size = self.batch_size or len(x)
-            networks = Networks.of(self, max_epochs=200, patience=10, batch_size=size)
-            return networks.train(x, adjacency, start=score.mechanism).freeze(adjacency)
-
-        return fit
+    def _functions(self: Any, score: Any, x: Tensor, adjacency: Tensor) -> Mechanisms:
+        size = self.batch_size or len(x)
+        networks = Networks.of(self, max_epochs=200, patience=10, batch_size=size)
+        return networks.train(x, adjacency, start=score.mechanism).freeze(adjacency)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import torch
-from torch import Generator, Tensor, nn
-from torch.nn.functional import relu
+from torch import Tensor, nn
 
 from ..distributions.knowledge import Constraints
+from ..mechanisms import MLP
+from ..mechanisms.mlp import masked_mlp
 from ..objectives.score import Score
 from .checks import Range
 from .constrained import ConstrainedLearner
@@ -18,9 +19,7 @@ from .density import DensityLearner
 from .networks import weight_generators
 from .storage import record
 
-__all__ = ["DAGGNN"]
-
-Layers = tuple[tuple[Tensor, Tensor], ...]  # weight (r, out, in) and bias (r, out, 1) of each
+Layers = Sequence[tuple[Tensor, Tensor]]  # weight (r, 1, out, in) and bias (r, 1, out, 1) of each
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -59,77 +58,62 @@ class DAGGNN(ConstrainedLearner, DensityLearner):
     patience: int = 10
     constraint: str = "polynomial"
 
-    ranges: ClassVar[dict[str, Range]] = {
+    ranges: ClassVar[Mapping[str, Range]] = {
         **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
         "n_layers": Range(1, integer=True),
-        "l1": Range(0),
     }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        widths = [1, *[self.hidden_units] * (self.n_layers - 1), 1]
         generators = weight_generators(seeds)
-        encoder, decoder = (_Shared(widths, generators) for _ in range(2))
-        return _Score(encoder, decoder, constraints.allowed, len(seeds), l1=self.l1)
+        encoder, decoder = (
+            MLP(
+                1,  # the same for all nodes
+                len(seeds),
+                hidden_units=self.hidden_units,
+                n_layers=self.n_layers,
+                activation="relu",
+                generators=generators,
+            )
+            for _ in range(2)
+        )
+        return _Score(encoder, decoder, constraints, l1=self.l1)
 
-    def _functions(self, score: Any) -> Any:
-        def fit(x: Tensor, adjacency: Tensor) -> Autoencoder:
-            effects = score.effects().detach()[0] * adjacency
-            return Autoencoder(score.encoder.layers(), score.decoder.layers(), effects)
-
-        return fit
-
-
-class _Shared(nn.Module):
-    """One network of one number, the same for all nodes; r replicas of it."""
-
-    def __init__(self, widths: list[int], generators: list[Generator]) -> None:
-        super().__init__()
-        self.weights, self.biases = nn.ParameterList(), nn.ParameterList()
-        for fan_in, fan_out in pairwise(widths):
-            for shape, into in (((fan_out, fan_in), self.weights), ((fan_out, 1), self.biases)):
-                drawn = [torch.empty(shape).uniform_(-1, 1, generator=g) for g in generators]
-                into.append(nn.Parameter(torch.stack(drawn) * fan_in**-0.5))
-
-    def layers(self) -> Layers:
-        return tuple(zip((w.detach() for w in self.weights), (b.detach() for b in self.biases)))
-
-    def forward(self, x: Tensor) -> Tensor:  # (r, n, b) -> (r, n, b)
-        return _shared_network(x, tuple(zip(self.weights, self.biases)))
-
-
-def _shared_network(x: Tensor, layers: Layers) -> Tensor:  # (r, n, b) -> (r, n, b)
-    out = x.reshape(len(x), 1, -1)
-    for k, (weight, bias) in enumerate(layers):
-        out = torch.baddbmm(bias, weight, relu(out) if k else out)
-    return out.reshape(x.shape)
+    def _functions(self, score: Any, x: Tensor, adjacency: Tensor) -> Autoencoder:
+        effects = score.effects().detach()[0] * adjacency
+        encoder, decoder = (
+            tuple((weight[:, 0], bias[:, 0]) for weight, bias in zip(one.weights, one.biases))
+            for one in (score.encoder, score.decoder)
+        )
+        return Autoencoder(encoder, decoder, effects)
 
 
 def _bound(
     x: Tensor,  # (r, n, b)
-    encoder: Any,
-    decoder: Any,
+    encoder: Layers,
+    decoder: Layers,
     effects: Tensor,  # (r, n, n)
 ) -> Tensor:  # (r, b)
     """Half the squared reconstruction error and half the squared noise of each row."""
     flow = torch.eye(x.shape[1], device=x.device) - effects.mT
-    latent = flow @ encoder(x)
-    error = x - decoder(torch.linalg.solve(flow, latent))
+    latent = flow @ _of_all_nodes(x, encoder)
+    error = x - _of_all_nodes(torch.linalg.solve(flow, latent), decoder)
     return 0.5 * (error.square() + latent.square()).sum(1)
+
+
+def _of_all_nodes(x: Tensor, layers: Layers) -> Tensor:  # (r, n, b) -> (r, n, b)
+    """One network of one number on the values of every node."""
+    weights, biases = zip(*layers)
+    every = torch.ones(len(x), 1, 1, device=x.device)
+    return masked_mlp(x.reshape(len(x), 1, -1), every, weights, biases, "relu").reshape(x.shape)
 
 
 class _Score(Score):
     """The negative bound; the adjacency is made of squared effects."""
 
-    allowed: Tensor
-
-    def __init__(
-        self, encoder: _Shared, decoder: _Shared, allowed: Tensor, n_replicas: int, *, l1: float
-    ) -> None:
-        super().__init__()
+    def __init__(self, encoder: MLP, decoder: MLP, constraints: Constraints, *, l1: float) -> None:
+        super().__init__(constraints)
         self.encoder, self.decoder, self.l1 = encoder, decoder, l1
-        self.matrix = nn.Parameter(torch.zeros(n_replicas, *allowed.shape))
-        self.register_buffer("allowed", allowed.to(torch.float32))
+        self.matrix = nn.Parameter(torch.zeros(len(encoder.weights[0]), *self.allowed.shape))
 
     def effects(self) -> Tensor:  # (r, n, n)
         """A, amplified so that weights near zero move quickly, as in the authors' code."""
@@ -144,7 +128,10 @@ class _Score(Score):
     def forward(
         self, x: Tensor, noise: None, weight: Tensor | None = None
     ) -> Tensor:  # (r, n, b) -> (r,)
-        bound = _bound(x, self.encoder, self.decoder, self.effects()).mean(-1)
+        encoder, decoder = (
+            tuple(zip(one.weights, one.biases)) for one in (self.encoder, self.decoder)
+        )
+        bound = _bound(x, encoder, decoder, self.effects()).mean(-1)
         return bound + self.l1 * (self.matrix * self.allowed).abs().sum((-2, -1))
 
 
@@ -154,20 +141,19 @@ class Autoencoder:
     """The trained autoencoder on a graph.
 
     Arguments:
-        encoder, decoder: Weight and bias of every layer.
+        encoder, decoder: Weight (1, out, in) and bias (1, out, 1) of every layer.
         effects: (n, n) zero where there is no edge.
     """
 
-    encoder: Layers
-    decoder: Layers
+    encoder: tuple[tuple[Tensor, Tensor], ...]
+    decoder: tuple[tuple[Tensor, Tensor], ...]
     effects: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows,)
         """The lower bound of each row's log density."""
         encoder, decoder = (
-            lambda values, layers=layers: _shared_network(values, layers)
+            [(weight[:, None], bias[:, None]) for weight, bias in layers]
             for layers in (self.encoder, self.decoder)
         )
-        values = x.T[None].to(torch.float32)
-        bound = _bound(values, encoder, decoder, self.effects[None])[0]
+        bound = _bound(x.T[None].to(torch.float32), encoder, decoder, self.effects[None])[0]
         return -bound - 0.5 * x.shape[1] * torch.log(torch.tensor(2 * torch.pi))

@@ -15,13 +15,10 @@ from ..mechanisms import MLP
 from ..mechanisms.mlp import masked_mlp
 from ..objectives.score import Score
 from ..registry import Registry
-from .checks import Range
 from .constrained import ConstrainedLearner
 from .density import DensityLearner
 from .networks import stacked
 from .storage import record
-
-__all__ = ["DAGNF", "NORMALISERS"]
 
 BINS = 8
 
@@ -33,9 +30,6 @@ class Normaliser(NamedTuple):
     transform: Callable[[Tensor], Any]  # of (*, parameters)
 
 
-NORMALISERS: Registry[Normaliser] = Registry("normaliser")
-
-
 def _affine(parameters: Tensor) -> Any:
     from zuko.transforms import MonotonicAffineTransform
 
@@ -43,16 +37,16 @@ def _affine(parameters: Tensor) -> Any:
 
 
 def _spline(parameters: Tensor) -> Any:
-    from zuko.transforms import ComposedTransform, MonotonicAffineTransform, MonotonicRQSTransform
+    from zuko.transforms import ComposedTransform, MonotonicRQSTransform
 
     affine, *knots = parameters.split([2, BINS, BINS, BINS - 1], dim=-1)
-    return ComposedTransform(
-        MonotonicAffineTransform(affine[..., 0], affine[..., 1]), MonotonicRQSTransform(*knots)
-    )
+    return ComposedTransform(_affine(affine), MonotonicRQSTransform(*knots))
 
 
-NORMALISERS.register("affine")(Normaliser(2, _affine))
-NORMALISERS.register("monotonic")(Normaliser(2 + 3 * BINS - 1, _spline))
+NORMALISERS = Registry(
+    "normaliser",
+    {"affine": Normaliser(2, _affine), "monotonic": Normaliser(2 + 3 * BINS - 1, _spline)},
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -95,27 +89,16 @@ class DAGNF(ConstrainedLearner, DensityLearner):
 
     guarantees_required: ClassVar[bool] = True
     takes_interventions: ClassVar[bool] = True
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "n_layers": Range(2, integer=True),
-        "l1": Range(0),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         outputs = NORMALISERS[self.normaliser].n_parameters
         conditioners = stacked(self, n, seeds, n_outputs=outputs)
         return _Score(conditioners, constraints, len(seeds), normaliser=self.normaliser, l1=self.l1)
 
-    def _functions(self, score: Any) -> Any:
-        def fit(x: Tensor, adjacency: Tensor) -> Flow:
-            weights, biases = (
-                tuple(part.detach() for part in parts)
-                for parts in (score.conditioners.weights, score.conditioners.biases)
-            )
-            return Flow(weights, biases, score.adjacency().detach()[0] * adjacency, self.normaliser)
-
-        return fit
+    def _functions(self, score: Any, x: Tensor, adjacency: Tensor) -> Flow:
+        found = score.conditioners.freeze(adjacency)
+        gates = score.adjacency().detach()[0] * adjacency
+        return Flow(found.weights, found.biases, gates, self.normaliser)
 
 
 def _log_density(
@@ -132,9 +115,6 @@ def _log_density(
 class _Score(Score):
     """The negative log density; the adjacency is made of gates."""
 
-    never: Tensor
-    always: Tensor
-
     def __init__(
         self,
         conditioners: MLP,
@@ -144,16 +124,13 @@ class _Score(Score):
         normaliser: str,
         l1: float,
     ) -> None:
-        super().__init__()
+        super().__init__(constraints)
         self.conditioners, self.normaliser, self.l1 = conditioners, normaliser, l1
-        n = len(constraints.allowed)
+        n = len(self.allowed)
         self.gates = nn.Parameter(torch.full((n_replicas, n, n), min(1.0, (5.0 / n) ** 0.5)))
-        self.register_buffer("never", ~constraints.allowed)
-        self.register_buffer("always", constraints.required)
 
     def adjacency(self) -> Tensor:  # (r, n, n)
-        gates = torch.tanh(self.gates.square())
-        return gates.masked_fill(self.never, 0.0).masked_fill(self.always, 1.0)
+        return self.within(torch.tanh(self.gates.square()))
 
     def fade(self) -> None:
         self.gates.data.clamp_(-2.0, 2.0)  # beyond, gates are shut or open for good

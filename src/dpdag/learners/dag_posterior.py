@@ -12,26 +12,20 @@ from torch import Tensor
 
 from ..columns import ColumnType, column_types
 from ..deadline import Deadline
-from ..distributions import Constraints, Knowledge
+from ..distributions import Constraints
 from ..evidence.gp import TIME_BUDGET
-from ..evidence.mixture import FUNCTIONS
+from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
+from ..ops.rows import drawn_rows
 from ..ops.threads import threads_for
 from ..posterior import moving_together, quality
 from ..scm import fit_mixed_by_rows
 from ..training import Stages
-from .base import Job, Solution
-from .checks import (
-    Range,
-    check_choice,
-    check_mechanism,
-    check_ranges,
-    resolve_device,
-    warn_caller,
-)
+from .base import Solution
+from .checks import check_choice, check_mechanism, check_ranges, resolve_device, warn_caller
 from .constrained import NotConvergedWarning
-from .graph_posterior import PosteriorLearner
 from .missing import fit_with_missing
+from .model_learner import PosteriorLearner
 from .posterior_solver import (
     Chosen,
     Plan,
@@ -47,13 +41,8 @@ from .posterior_solver import (
 )
 from .validation import warn_of_row_numbers
 
-__all__ = ["DAGPosterior"]
-
-_RANGES = {
-    "edge_prior": Range(0, 1, closed="neither", optional=True),
-    "resamples": Range(0, integer=True),
-    "time_budget": Range(0, closed="neither", optional=True),
-}
+# Rows from which functions and their noise are known to a percent; more would only take longer.
+ENOUGH_ROWS = 20_000
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -65,11 +54,12 @@ class DAGPosterior(PosteriorLearner):
 
     over functions f (lines, sums of curves, Gaussian processes over all causes jointly, infinitely
     wide networks) and noise k (Gaussian or of any shape, of constant size or of one that follows
-    the causes). Columns without causes have densities of any shape too. Every column may first be
-    transformed, by the same evidence with the Jacobian counted. The best graph is found by a
-    search, the posterior is a DP-DAG around it; over all graphs for up to 5 columns. No link and no
-    direction is stated more surely than experience with data off the model allows
-    (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of least expected distance (SHD).
+    the causes); causes may also switch a column between two modes. Columns without causes have
+    densities of any shape too. Every column may first be transformed, by the same evidence with the
+    Jacobian counted. The best graph is found by a search, the posterior is a DP-DAG around it; over
+    all graphs for up to 5 columns. No link and no direction is stated more surely than experience
+    with data off the model allows (:mod:`dpdag.posterior.doubt`); ``adjacency_`` is the graph of
+    least expected distance (SHD).
 
     Arguments:
         mechanism: "auto" averages all kinds of functions; or one or several of "linear",
@@ -82,7 +72,8 @@ class DAGPosterior(PosteriorLearner):
             memory allow, but no less than 1000 for want of time; what else there is no time for is
             left out, with a warning, and named in ``left_out_``. None reads as many rows as 120
             seconds allow, and takes its time; but of so many columns that processes would take
-            more than ten minutes, "auto" leaves out these and transformations.
+            more than ten minutes, "auto" leaves out these and transformations. Of more than
+            20 000 rows so many are drawn.
         types: Types of columns by name, "continuous", "binary", "category", "ordinal" or "count";
             inferred for others. A discrete column has a probability given its causes: logistic,
             softmax, ordered logistic, Poisson or negative binomial.
@@ -108,6 +99,7 @@ class DAGPosterior(PosteriorLearner):
             ``by_curves`` as the ``random_graphs`` of the same size do), and the share of its links
             and arrows ``found_again`` on halves of the rows, with ``resamples``.
         left_out_: What there was no time for.
+        rows_used_: How many rows were learned from.
         types_: The type of every column, its levels too.
         posterior_: The :class:`~dpdag.distributions.DAGMixture` itself.
 
@@ -126,11 +118,8 @@ class DAGPosterior(PosteriorLearner):
     time_budget: float | None = None
     types: Mapping[Any, str] | None = None
     missing: str = "error"
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
     verbose: bool = True
 
     takes_interventions: ClassVar[bool] = True
@@ -180,14 +169,15 @@ class DAGPosterior(PosteriorLearner):
         del self._deadline, self._stages
 
     def _check(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         check_choice("missing", self.missing, ("error", "impute"))
-        for name in self._functions():
+        given = [self.mechanism] if isinstance(self.mechanism, str) else self.mechanism
+        for name in given:
             check_mechanism(name, ("auto", *FUNCTIONS))
 
     def _functions(self) -> tuple[str, ...]:
         if isinstance(self.mechanism, str):
-            return FUNCTIONS if self.mechanism == "auto" else (self.mechanism,)
+            return AUTO if self.mechanism == "auto" else (self.mechanism,)
         return tuple(self.mechanism)
 
     def _types(self, X: Any) -> tuple[ColumnType, ...]:  # (rows, n)
@@ -207,19 +197,21 @@ class DAGPosterior(PosteriorLearner):
         unasked = self.mechanism == "auto" and self.time_budget is None
         return plan.within_patience(columns, rows) if unasked else plan
 
-    def _prepare(self, X: Any, interventions: Any = None) -> Job:
+    def _seen(
+        self, x: Tensor, constraints: Constraints, was_set: Tensor
+    ) -> tuple[Tensor, Tensor]:  # (rows, n) twice
         """Columns are transformed first, so that selection sees what the search will see."""
-        values = self._validate(X, reset=True)
-        mask, constraints = self._experiments(values, interventions)
-        x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
+        if len(x) > ENOUGH_ROWS:
+            rows = drawn_rows(x, was_set, ENOUGH_ROWS).sort().values
+            x, was_set = x[rows], was_set[rows]
+        self.rows_used_ = len(x)
         self._chosen = Chosen(("identity",) * x.shape[1])
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())
-        if self.mechanism == "auto" and tuple(plan.functions) == FUNCTIONS and x.shape[1] > 1:
+        if self.mechanism == "auto" and tuple(plan.functions) == AUTO and x.shape[1] > 1:
             self._stages.show("comparing transformations", 0.0, 0.05)
             self._chosen = choose_columns(x, was_set, constraints, plan)
         self.columns_ = self._chosen.columns
-        x = x if self.columns_ is None else self.columns_(x)
-        return self._selected(Job(self, x, constraints, was_set))
+        return (x if self.columns_ is None else self.columns_(x)), was_set
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         plan = replace(self._plan(x.shape[1], len(x)), types=self._typed())

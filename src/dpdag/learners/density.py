@@ -10,8 +10,6 @@ from torch import Tensor
 from .base import DAGLearner, Job, Solution
 from .validation import fitted_columns
 
-__all__ = ["DensityLearner"]
-
 ANSWERS = ("predict", "impute", "sample", "counterfactual")
 
 
@@ -35,7 +33,7 @@ class DensityLearner(DAGLearner):
         """Mean log density per value in standardised units, or its bound; higher is better."""
         check_is_fitted(self, "density_")
         values = self._validate(fitted_columns(self, X), reset=False)
-        x = self._standard_units(values)
+        x = self._units.standardised(values)
         return float(self.density_(x).mean()) / x.shape[1]
 
     def _finish(self, job: Job, solution: Solution) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..columns import table_of
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.base import Evidence
 from ..evidence.divided import divided
 from ..evidence.gp import GridGPEvidence
@@ -21,12 +21,10 @@ from ..ops.rows import evenly_ordered
 from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
 from ..scm import Mechanisms, fit_gp, fit_mixed
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
 from .checks import check_mechanism, resolve_device
+from .model_learner import ModelLearner
 from .storage import record
-
-__all__ = ["ExactPosterior"]
 
 record(SubsetPosterior)
 
@@ -71,11 +69,8 @@ class ExactPosterior(ModelLearner):
     mechanism: str = "gp"
     edge_prior: float = 0.1
     rows: int = 300
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
-    random_state: Any = None
 
     takes_interventions: ClassVar[bool] = True
 

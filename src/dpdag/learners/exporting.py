@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import exports
-from ..columns import MonotoneColumns
-from ..scm import StructuralModel
-
-__all__ = ["GraphExports"]
+from ..columns import ColumnType, MonotoneColumns, Units
+from ..scm import Observed, StructuralModel
 
 
 class GraphExports:
@@ -28,6 +26,10 @@ class GraphExports:
     location_: NDArray[np.float64]
     scale_: NDArray[np.float64]
     columns_: MonotoneColumns | None = None
+    types_: tuple[ColumnType, ...] | None = None
+    observed_: Observed | None = None
+    informing_rows_: NDArray[np.int64] | None = None
+    settled_: NDArray[np.bool_] | None = None
 
     def to_networkx(self) -> nx.DiGraph[Any]:
         """A ``networkx.DiGraph`` with the column names; edges carry ``score`` and, for learners
@@ -69,8 +71,12 @@ class GraphExports:
         ``gcm.interventional_samples(learner.to_dowhy(), {"a": lambda a: 2.0}, …)`` then works.
         """
         check_is_fitted(self, "model_")
-        units = exports.Units(self.location_, self.scale_, self.columns_)
-        return exports.to_dowhy(self._graph(), self.model_, units=units)
+        return exports.to_dowhy(self._graph(), self.model_, units=self._units)
+
+    @property
+    def _units(self) -> Units:
+        """Of the columns, fitted."""
+        return Units(self.location_, self.scale_, self.columns_)
 
     def to_pgmpy(self) -> Any:
         """A ``pgmpy.base.DAG`` with the column names; needs pgmpy."""

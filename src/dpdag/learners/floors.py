@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,16 +14,14 @@ from sklearn.linear_model import LassoLarsIC, LinearRegression
 from torch import Tensor
 
 from ..distributions import GumbelTopK
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..ops.precedence import precedence_mask
 from ..ops.regression import explained_by_others
 from ..scm import fit_linear
 from ..seeding import torch_generator
-from .answers import ModelLearner
 from .base import Solution
-from .checks import Range, check_ranges
-
-__all__ = ["Correlation", "SortRegress"]
+from .checks import check_ranges
+from .model_learner import ModelLearner
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,10 +54,7 @@ class SortRegress(ModelLearner):
     """
 
     by: str = "r2"
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
-    random_state: Any = None
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         order = self._order(x, constraints)
@@ -107,15 +102,10 @@ class Correlation(ModelLearner):
     """
 
     alpha: float = 0.001
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
-    random_state: Any = None
-
-    ranges: ClassVar[dict[str, Range]] = {"alpha": Range(0, 1, closed="neither")}
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
-        check_ranges(self.get_params(deep=False), self.ranges)
+        check_ranges(self)
         rows, n = x.shape
         scores = (x.T @ x / rows).abs() * constraints.allowed
         scores = scores.masked_fill(constraints.required, 1.0)

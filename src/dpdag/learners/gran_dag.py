@@ -13,11 +13,8 @@ from ..mechanisms import MLP
 from ..objectives import Gaussian
 from ..objectives.score import Score
 from ..training import RMSPROP
-from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked
-
-__all__ = ["GraNDAG"]
 
 CUT = 1e-4  # weight below which an edge never comes back
 
@@ -59,14 +56,9 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
 
     takes_interventions: ClassVar[bool] = True
     betas: ClassVar[tuple[float, float]] = RMSPROP
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "n_layers": Range(2, integer=True),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        return _Score(stacked(self, n, seeds), constraints.allowed, n_replicas=len(seeds))
+        return _Score(stacked(self, n, seeds), constraints, n_replicas=len(seeds))
 
 
 class _Score(Score):
@@ -74,14 +66,13 @@ class _Score(Score):
 
     uncut: Tensor
 
-    def __init__(self, networks: MLP, allowed: Tensor, *, n_replicas: int) -> None:
-        super().__init__()
+    def __init__(self, networks: MLP, constraints: Constraints, *, n_replicas: int) -> None:
+        super().__init__(constraints)
         self.mechanism = networks
-        self.likelihood = Gaussian(len(allowed), n_replicas)
+        self.likelihood = Gaussian(len(self.allowed), n_replicas)
         hidden = networks.weights[0].shape[-2]
         self.paths = hidden ** (len(networks.weights) - 1)
-        uncut = allowed.to(torch.float32).repeat(n_replicas, 1, 1)
-        self.register_buffer("uncut", uncut)
+        self.register_buffer("uncut", self.allowed.repeat(n_replicas, 1, 1))
 
     def adjacency(self) -> Tensor:  # (r, n, n)
         *first, last = (weight.abs().flatten(0, 1) for weight in self.mechanism.weights)

@@ -13,7 +13,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.gp import TIME_BUDGET
 from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
@@ -21,24 +21,11 @@ from ..objectives import LIKELIHOODS
 from ..ops.labels import label_texts
 from ..ops.named_graphs import align_graph
 from ..scm import Mechanisms, fit_linear, fit_mixed
-from .answers import ModelLearner
 from .base import Solution
-from .checks import Range, check_mechanism, check_ranges
+from .checks import check_mechanism, check_ranges
+from .model_learner import ModelLearner
 from .networks import Networks
 from .posterior_solver import Plan
-
-__all__ = ["GroundTruthDAG"]
-
-_POSITIVE = Range(0, closed="neither")
-_RANGES = {
-    "hidden_units": Range(1, integer=True),
-    "n_layers": Range(2, integer=True),
-    "learning_rate": _POSITIVE,
-    "max_epochs": Range(1, integer=True),
-    "batch_size": Range(1, integer=True),
-    "patience": Range(1, integer=True),
-    "validation_fraction": Range(0, 1, closed="neither"),
-}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -86,9 +73,6 @@ class GroundTruthDAG(ModelLearner):
     patience: int = 10
     validation_fraction: float = 0.1
     device: str = "auto"
-    knowledge: Knowledge | None = None
-    prune: bool | float = False
-    random_state: Any = None
 
     takes_interventions: ClassVar[bool] = True
 
@@ -108,7 +92,7 @@ class GroundTruthDAG(ModelLearner):
         return Solution(graph.double(), graph, fit, knows_rows=networks)
 
     def _check(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         LIKELIHOODS[self.likelihood]
         check_mechanism(self.mechanism, sorted({*MECHANISMS, *FUNCTIONS, "auto"}))
 

@@ -12,8 +12,6 @@ from sklearn.base import clone
 from .base import DAGLearner, Job
 from .vi_dp_dag import VIDPDAG
 
-__all__ = ["PAPER_GRID", "Fit", "fit_alone", "fit_many", "fit_together", "grid_search"]
-
 # Appendix E of the paper; ranges are given there, these are points in them.
 PAPER_GRID: dict[str, Sequence[Any]] = {
     "learning_rate": (1e-2, 3e-3, 1e-3),

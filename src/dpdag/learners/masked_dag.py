@@ -14,11 +14,8 @@ from ..mechanisms import MLP
 from ..objectives import SquaredError, streams
 from ..objectives.score import Score
 from ..ops.noise import to_logistic
-from .checks import Range
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked
-
-__all__ = ["MaskedDAG"]
 
 MOST_PARENTS = 5.0  # expected at the start: with half of many columns the constraint overflows
 
@@ -62,13 +59,6 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
 
     guarantees_required: ClassVar[bool] = True
     takes_interventions: ClassVar[bool] = True
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "n_layers": Range(2, integer=True),
-        "temperature": Range(0, closed="neither"),
-        "l1": Range(0),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         networks = stacked(self, n, seeds)
@@ -77,9 +67,6 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
 
 class _Score(Score):
     """Squared error behind a mask; the adjacency is the mask's expectation."""
-
-    never: Tensor
-    always: Tensor
 
     def __init__(
         self,
@@ -90,15 +77,13 @@ class _Score(Score):
         temperature: float,
         l1: float,
     ) -> None:
-        super().__init__()
-        n = len(constraints.allowed)
+        super().__init__(constraints)
+        n = len(self.allowed)
         self.mechanism = networks
         self.error = SquaredError(n, n_replicas)
         self.temperature, self.l1 = temperature, l1
         start = torch.tensor(min(0.5, MOST_PARENTS / n)).logit() * temperature
         self.logits = nn.Parameter(start.expand(n_replicas, n, n).clone())
-        self.register_buffer("never", ~constraints.allowed)
-        self.register_buffer("always", constraints.required)
 
     def adjacency(self) -> Tensor:  # (r, n, n)
         return self._mask(self.logits)
@@ -118,5 +103,4 @@ class _Score(Score):
         self.logits.data.clamp_(max=8 * self.temperature)
 
     def _mask(self, logits: Tensor) -> Tensor:  # (r, n, n) -> (r, n, n)
-        mask = torch.sigmoid(logits / self.temperature)
-        return mask.masked_fill(self.never, 0.0).masked_fill(self.always, 1.0)
+        return self.within(torch.sigmoid(logits / self.temperature))

@@ -19,8 +19,6 @@ from ..seeding import torch_generator
 from .base import Array, DAGLearner
 from .validation import refuse_empty, validated
 
-__all__ = ["fit_with_missing"]
-
 _ROUNDS = 2  # of drawing missing values
 _CANDIDATES = 20  # draws from causes alone
 _ENOUGH = 20  # rows without gaps per column
@@ -90,7 +88,7 @@ def _drawn(
     deadline: Deadline,
 ) -> Tensor:  # (m, n), (m, n) -> (m, n)
     """Missing values drawn given the others; what was set says nothing of its causes."""
-    model, x = learner.model_, learner._model_units(values)
+    model, x = learner.model_, learner._units.to_model(values)
     gaps = x.isnan().any(-1)
     given = x[gaps]
     known = ~given.isnan()

@@ -15,7 +15,8 @@ from ..seeding import base_seed, derive_seed
 from ..training import Schedule, split_rows, train
 from .checks import resolve_device
 
-__all__ = ["Networks", "stacked", "take_replicas", "weight_generators"]
+Record = TypeVar("Record", bound=Any)
+Module = TypeVar("Module", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,8 @@ class Networks:
     @classmethod
     def of(cls, learner: Any, **own: Any) -> Networks:
         """With the settings of a learner that have the same names, and ``own`` instead."""
-        same = {f.name: getattr(learner, f.name) for f in fields(cls) if hasattr(learner, f.name)}
-        same["device"] = resolve_device(learner.device)
-        same["seed"] = derive_seed(base_seed(learner.random_state), "restart", 0)
-        return cls(**{**same, **own})
+        seed = derive_seed(base_seed(learner.random_state), "restart", 0)
+        return settings_of(learner, cls, seed=seed, **own)
 
     def train(
         self,
@@ -90,24 +89,23 @@ class Networks:
         )
 
 
+def settings_of(learner: Any, kind: type[Record], **own: Any) -> Record:
+    """A record of the settings of a learner that have the same names, and ``own`` instead."""
+    found = {f.name: getattr(learner, f.name) for f in fields(kind) if hasattr(learner, f.name)}
+    if "device" in found:
+        found["device"] = resolve_device(learner.device)
+    return kind(**{**found, **own})
+
+
 def stacked(learner: Any, n_nodes: int, seeds: list[int], **more: Any) -> MLP:
     """Untrained networks of a learner's width and depth, one set per seed."""
-    return MLP(
-        n_nodes,
-        len(seeds),
-        hidden_units=learner.hidden_units,
-        n_layers=learner.n_layers,
-        generators=weight_generators(seeds),
-        **more,
-    )
+    shape = {name: getattr(learner, name, None) for name in ("hidden_units", "n_layers")}
+    return MLP(n_nodes, len(seeds), generators=weight_generators(seeds), **{**shape, **more})
 
 
 def weight_generators(seeds: list[int]) -> list[torch.Generator]:
     """Where initial weights come from, one generator per replica."""
     return [torch.Generator().manual_seed(derive_seed(seed, "weights")) for seed in seeds]
-
-
-Module = TypeVar("Module", bound=nn.Module)
 
 
 def take_replicas(module: Module, which: slice) -> Module:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import torch
 from torch import Tensor, nn
 
 from ..distributions.knowledge import Constraints
 from ..mechanisms import MLP, Linear
 from ..objectives import SquaredError
 from ..objectives.score import Score
-from ..scm import fit_linear
-from .checks import Range
+from ..scm import Mechanisms, fit_linear
 from .constrained import ConstrainedLearner, NetworkFunctions
-from .networks import weight_generators
-
-__all__ = ["NOTEARS"]
+from .networks import stacked, weight_generators
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -58,17 +54,11 @@ class NOTEARS(NetworkFunctions, ConstrainedLearner):
     l2: float = 0.003
 
     takes_interventions: ClassVar[bool] = True
-    ranges: ClassVar[dict[str, Range]] = {
-        **ConstrainedLearner.ranges,
-        "hidden_units": Range(1, integer=True),
-        "l1": Range(0, optional=True),
-        "l2": Range(0),
-    }
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         l1 = (0.1 if self.mechanism == "linear" else 0.005) if self.l1 is None else self.l1
         networks = self._mechanism(n, seeds)
-        return _Score(networks, constraints.allowed, l1=l1, l2=self.l2, r=len(seeds))
+        return _Score(networks, constraints, l1=l1, l2=self.l2)
 
     def _check(self, constraints: Constraints) -> None:
         super()._check(constraints)
@@ -76,35 +66,26 @@ class NOTEARS(NetworkFunctions, ConstrainedLearner):
             raise ValueError(f"'mechanism' must be 'linear' or 'mlp'; got {self.mechanism!r}.")
 
     def _mechanism(self, n: int, seeds: list[int]) -> MLP:
-        generators = weight_generators(seeds)
         if self.mechanism == "linear":
-            lines = Linear(n, len(seeds), generators=generators)
+            lines = Linear(n, len(seeds), generators=weight_generators(seeds))
             nn.init.zeros_(lines.weights[0])  # so that no direction has a head start
             return lines
-        return MLP(
-            n,
-            len(seeds),
-            hidden_units=self.hidden_units,
-            n_layers=2,
-            activation="sigmoid",
-            generators=generators,
-        )
+        return stacked(self, n, seeds, n_layers=2, activation="sigmoid")
 
-    def _functions(self, score: Score) -> Any:
-        return fit_linear if self.mechanism == "linear" else super()._functions(score)
+    def _functions(self, score: Score, x: Tensor, adjacency: Tensor) -> Mechanisms:
+        if self.mechanism == "linear":
+            return fit_linear(x, adjacency)
+        return super()._functions(score, x, adjacency)
 
 
 class _Score(Score):
     """Penalised squared error; the adjacency is made of squared first-layer weights."""
 
-    allowed: Tensor
-
-    def __init__(self, mechanism: MLP, allowed: Tensor, *, l1: float, l2: float, r: int) -> None:
-        super().__init__()
+    def __init__(self, mechanism: MLP, constraints: Constraints, *, l1: float, l2: float) -> None:
+        super().__init__(constraints)
         self.mechanism = mechanism
-        self.error = SquaredError(len(allowed), r)
+        self.error = SquaredError(len(self.allowed), len(mechanism.weights[0]))
         self.l1, self.l2 = l1, l2
-        self.register_buffer("allowed", allowed.to(torch.float32).expand(r, -1, -1))
 
     def adjacency(self) -> Tensor:  # (r, n, n)
         return self.mechanism.weights[0].square().sum(-2).mT * self.allowed
@@ -115,7 +96,8 @@ class _Score(Score):
     def forward(
         self, x: Tensor, noise: None, weight: Tensor | None = None
     ) -> Tensor:  # (r, n, b) -> (r,)
-        error = 0.5 * x.shape[1] * self.error(x, self.mechanism(x, self.allowed), weight)
+        found = self.mechanism(x, self.allowed.expand(len(x), -1, -1))
+        error = 0.5 * x.shape[1] * self.error(x, found, weight)
         first = self.mechanism.weights[0].abs().sum(-2).mT * self.allowed
         loss = error + self.l1 * first.sum((-2, -1))
         if len(self.mechanism.weights) > 1:

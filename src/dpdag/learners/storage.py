@@ -36,8 +36,6 @@ from ..scm import (
     StructuralModel,
 )
 
-__all__ = ["load_learner", "record", "save_learner"]
-
 FORMAT = 1
 _TENSORS, _FACTS = "model.safetensors", "model.json"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -14,22 +13,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, validate_data
 
 from ..columns import ColumnType, column_types, level_text
-from ..ops.columns import MISSING_WAY_OUT, numbers_rows, stray_words
+from ..ops.columns import MISSING_WAY_OUT, is_number, numbers_rows, stray_words
 from ..ops.labels import Label, are_positions, label_array
-
-__all__ = [
-    "Rows",
-    "as_frame",
-    "coded",
-    "decoded",
-    "fitted_columns",
-    "like_input",
-    "plain_types",
-    "refuse_empty",
-    "refuse_twice",
-    "validated",
-    "warn_of_row_numbers",
-]
+from .checks import warn_caller
 
 Array = NDArray[np.float64]
 Rows = Array | pd.DataFrame
@@ -74,8 +60,10 @@ def validated(
 
 
 def refuse_twice(X: Any) -> None:
-    """Refuse columns of a DataFrame that share a name."""
+    """Refuse columns of a DataFrame that share a name, or have none."""
     names = column_labels(X) or []
+    if nameless := [k for k, name in enumerate(names) if name is None or name != name]:
+        raise ValueError(f"X has no name for the columns in places {nameless}; give them names.")
     twice = sorted({str(name) for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"X has the columns {twice} more than once; rename or drop them.")
@@ -99,9 +87,7 @@ def _numbers(estimator: BaseEstimator, X: Any, *, reset: bool, **rules: Any) -> 
     if fitted is None:
         if not reset:
             kind = type(estimator).__name__
-            warnings.warn(
-                f"X has feature names, but {kind} was fitted without feature names", stacklevel=4
-            )
+            warn_caller(f"X has feature names, but {kind} was fitted without feature names")
         values = validate_data(estimator, bare, reset=reset, **rules)
         if reset:
             estimator.feature_names_in_ = label_array(labels)
@@ -123,7 +109,7 @@ def _text_columns(X: Any) -> list[Any]:
     if getattr(X, "ndim", 2) != 2 or hasattr(X, "tocsr"):
         return []
     frame = pd.DataFrame(X)
-    return [name for name in frame if not frame[name].map(_is_number).all()]
+    return [name for name in frame if not frame[name].map(_number_or_missing).all()]
 
 
 def _gaps(X: Any, *, besides: Sequence[Any]) -> list[Any]:
@@ -131,16 +117,12 @@ def _gaps(X: Any, *, besides: Sequence[Any]) -> list[Any]:
     return [name for name in frame if frame[name].isna().any()]
 
 
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return value is None or value is pd.NA
-    return True
+def _number_or_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or is_number(value)
 
 
 def warn_of_row_numbers(X: Any) -> None:
-    """Warn the caller's caller of columns of a DataFrame that only number its rows."""
+    """Warn of columns of a DataFrame that only number its rows."""
     if not isinstance(X, pd.DataFrame):
         return
     found = [
@@ -150,17 +132,15 @@ def warn_of_row_numbers(X: Any) -> None:
         and numbers_rows(column.to_numpy(np.float64, na_value=np.nan))
     ]
     if found:
-        warnings.warn(
+        warn_caller(
             f"Columns {found} number the rows: drop ids, which cause nothing; a time or an order "
-            "may stay, in the first tier of 'knowledge'.",
-            UserWarning,
-            stacklevel=3,
+            "may stay, in the first tier of 'knowledge'."
         )
 
 
-def refuse_empty(holes: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) bool
+def refuse_empty(missing: np.ndarray, names: Sequence[Any]) -> None:  # (rows, n) bool
     """A column without any value cannot be imputed."""
-    empty = [name for k, name in enumerate(names) if holes[:, k].all()]
+    empty = [name for k, name in enumerate(names) if missing[:, k].all()]
     if empty:
         raise ValueError(f"X has no value at all in columns {empty}; drop them.")
 

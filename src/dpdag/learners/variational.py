@@ -22,14 +22,7 @@ from ..seeding import derive_seed, torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
 from .networks import take_replicas, weight_generators
 
-__all__ = [
-    "Design",
-    "Hyper",
-    "Replicas",
-    "fit_replicas",
-    "posterior",
-    "search_orders",
-]
+_NODES = 100  # of the largest graphs in the paper
 
 
 @dataclass(frozen=True)
@@ -123,7 +116,7 @@ def fit_replicas(
         knowledge=constraints,
     )
     with torch.no_grad():
-        start = torch.tensor([h.edge_start for h in hypers]).logit()
+        start = within_reach(torch.tensor([h.edge_start for h in hypers]), n).logit()
         dags.edge_logits.add_(start[:, None, None])
     if orders is not None:
         start_at(dags, orders)
@@ -144,7 +137,7 @@ def fit_replicas(
         mechanism,
         likelihood,
         kl_weight=setting["kl_weight"],
-        edge_prior=setting["edge_prior"],
+        edge_prior=within_reach(setting["edge_prior"], n),
     ).to(device)
     rates = {name: setting[_rate_of(name)].to(device) for name, _ in objective.named_parameters()}
     seeds = [h.seed for h in hypers]
@@ -167,6 +160,20 @@ def fit_replicas(
     kl = setting["kl_weight"].to(device) * objective.kl()
     held_out = (outcome.validation - kl).detach()
     return Replicas(dags, mechanism, outcome, held_out)
+
+
+def within_reach(probability: Tensor, n: int) -> Tensor:  # (r) -> (r)
+    """The probability of an edge among n nodes, where the one given is meant for 100 at most.
+
+    Beyond, it stands for as many expected parents as among 100 nodes, the most in the paper: a
+    network that starts with half of a thousand parents learns from noise, and keeps it.
+
+    Example:
+        >>> p = torch.tensor([0.5])
+        >>> within_reach(p, 100).item(), within_reach(p, 199).item()
+        (0.5, 0.25)
+    """
+    return probability * min(1.0, (_NODES - 1) / max(1, n - 1))
 
 
 def _memory(r: int, n: int, rows: int, design: Design) -> float:

@@ -12,40 +12,18 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor
 
-from ..distributions import PERMUTATIONS, Constraints, Knowledge
+from ..distributions import PERMUTATIONS, Constraints
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
+from ..seeding import base_seed, derive_seed
 from ..training import ProgressBar
 from .base import Job, Solution
-from .checks import Range, check_choice, check_ranges
-from .graph_posterior import PosteriorLearner
-from .networks import Networks, take_replicas
-from .settings import design_of, hypers_of, start_orders
+from .checks import check_choice, check_ranges
+from .model_learner import PosteriorLearner
+from .networks import Networks, settings_of, take_replicas
 from .validation import warn_of_row_numbers
-from .variational import Replicas, fit_replicas, posterior
-
-__all__ = ["VIDPDAG"]
-
-_POSITIVE = Range(0, closed="neither")
-_RANGES = {
-    "hidden_units": Range(1, integer=True),
-    "n_layers": Range(2, integer=True),
-    "n_restarts": Range(1, integer=True),
-    "kl_weight": Range(0),
-    "edge_prior": Range(0, 1, closed="neither"),
-    "edge_start": Range(0, 1, closed="neither"),
-    "learning_rate": _POSITIVE,
-    "order_learning_rate": Range(0),
-    "edge_learning_rate": Range(0),
-    "temperature": _POSITIVE,
-    "edge_temperature": _POSITIVE,
-    "max_epochs": Range(1, integer=True),
-    "batch_size": Range(1, integer=True),
-    "patience": Range(1, integer=True, optional=True),
-    "validation_fraction": Range(0, 1, closed="neither"),
-    "checkpoint_every": Range(1, integer=True),
-}
+from .variational import Design, Hyper, Replicas, fit_replicas, posterior, search_orders
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,8 +49,9 @@ class VIDPDAG(PosteriorLearner):
             bootstrap resample's), "random" from nothing; or a given order of columns.
         likelihood: "gaussian" with a learned variance per node or "mse" as in the paper.
         kl_weight: λ.
-        edge_prior: Prior probability of an edge.
-        edge_start: Probability that all edges start from.
+        edge_prior, edge_start: Probability of an edge beforehand, and the one that all edges
+            start from. Among more than 100 columns both stand for as many expected parents of a
+            column as among 100.
         learning_rate: Of the mechanisms; ``order_learning_rate`` of ψ, ``edge_learning_rate``
             of φ.
         temperature, edge_temperature: τ of the relaxed permutation and edges.
@@ -127,14 +106,11 @@ class VIDPDAG(PosteriorLearner):
     batch_size: int = 64
     patience: int | None = None
     validation_fraction: float = 0.1
-    knowledge: Knowledge | None = None
     pns: Any = None
-    prune: bool | float = False
     device: str = "auto"
     checkpoint: str | Path | None = None
     checkpoint_every: int = 10
     callbacks: Sequence[Any] = ()
-    random_state: Any = None
     verbose: bool = True
 
     @classmethod
@@ -189,7 +165,7 @@ class VIDPDAG(PosteriorLearner):
     # Steps of fit ----------------------------------------------------------------------------
 
     def _check(self) -> None:
-        check_ranges(self.get_params(deep=False), _RANGES)
+        check_ranges(self)
         PERMUTATIONS[self.permutation]
         MECHANISMS[self.mechanism]
         LIKELIHOODS[self.likelihood]
@@ -259,3 +235,42 @@ class VIDPDAG(PosteriorLearner):
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
             networks = Networks.of(self).train(x, adjacency, was_set=was_set, start=networks)
         return networks.freeze(adjacency)
+
+
+def hypers_of(learner: Any) -> list[Hyper]:
+    """The settings of every restart."""
+    seed = base_seed(learner.random_state)
+    seeds = [derive_seed(seed, "restart", k) for k in range(learner.n_restarts)]
+    return [settings_of(learner, Hyper, seed=own) for own in seeds]
+
+
+def design_of(learner: Any) -> Design:
+    """The settings that all restarts share."""
+    return settings_of(learner, Design)
+
+
+def start_orders(
+    learner: Any,
+    x: Tensor,  # (rows, n)
+    constraints: Constraints,
+    was_set: Tensor,  # (rows, n) bool
+) -> Tensor | None:  # (r, n)
+    """The orders that restarts begin with."""
+    count = learner.n_restarts
+    if isinstance(learner.init, str):
+        if learner.init == "random":
+            return None
+        if learner.init != "search":
+            raise ValueError(
+                f"'init' must be 'search', 'random' or an order of columns; got {learner.init!r}."
+            )
+        seed = learner.random_state
+        return search_orders(x, constraints, count, was_set=was_set, random_state=seed)
+    position = {name: k for k, name in enumerate(learner._names(x.shape[1]))}
+    try:
+        order = torch.tensor([position[name] for name in learner.init])
+    except KeyError as unknown:
+        raise ValueError(f"'init' names the unknown column {unknown}.") from None
+    if sorted(order.tolist()) != list(range(x.shape[1])):
+        raise ValueError(f"'init' must hold each of the {x.shape[1]} columns once.")
+    return order.expand(count, -1)

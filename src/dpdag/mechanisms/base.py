@@ -9,8 +9,6 @@ from torch import Tensor, nn
 
 from ..registry import Registry
 
-__all__ = ["MECHANISMS", "Mechanism"]
-
 
 class Mechanism(nn.Module, ABC):
     r"""Functions :math:`\hat x_j = f_j(A_{\cdot j} \circ x)` for all nodes j and all replicas.

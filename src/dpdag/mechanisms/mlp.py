@@ -14,8 +14,6 @@ from torch.nn.functional import leaky_relu_
 from ..registry import Registry
 from .base import MECHANISMS, Mechanism
 
-__all__ = ["ACTIVATIONS", "MLP", "FrozenMLP", "Linear", "masked_mlp"]
-
 _SLOPE = 0.01  # of the leaky ReLU
 
 
@@ -26,15 +24,20 @@ class Activation(NamedTuple):
     backward: Callable[[Tensor, Tensor], Tensor]  # of the gradient and the output
 
 
-ACTIVATIONS: Registry[Activation] = Registry("activation")
-ACTIVATIONS.register("leaky-relu")(
-    Activation(
-        lambda x: leaky_relu_(x, _SLOPE),
-        # The sign of a leaky ReLU's output is that of its input.
-        lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
-    )
+ACTIVATIONS = Registry(
+    "activation",
+    {
+        "leaky-relu": Activation(
+            lambda x: leaky_relu_(x, _SLOPE),
+            # The sign of a leaky ReLU's output is that of its input.
+            lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
+        ),
+        "relu": Activation(
+            torch.relu_, lambda grad, out: torch.ops.aten.threshold_backward(grad, out, 0)
+        ),
+        "sigmoid": Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward),
+    },
 )
-ACTIVATIONS.register("sigmoid")(Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward))
 
 
 @MECHANISMS.register("mlp")
@@ -52,7 +55,7 @@ class MLP(Mechanism):
         hidden_units: Width h of the hidden layers.
         n_layers: Number of linear layers, 3 in the paper.
         n_outputs: Numbers that every network gives, see :meth:`outputs`.
-        activation: "leaky-relu" or "sigmoid".
+        activation: "leaky-relu", "relu" or "sigmoid".
         generators: A random generator per replica for the initial weights, U(−1, 1)/√fan-in of
             one network.
 
@@ -141,7 +144,7 @@ class _MaskedMLP(torch.autograd.Function):
         depth = len(parameters) // 2
         weights, biases = parameters[:depth], parameters[depth:]
         r, n, h, _ = weights[0].shape
-        masked = (weights[0] * adjacency.mT.unsqueeze(-2)).reshape(r, n * h, n)
+        masked = (weights[0] * _parents(adjacency)).reshape(r, n * h, n)
         out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
         inputs = []  # of the layers after the first
         for weight, bias in zip(weights[1:], biases[1:]):
@@ -171,12 +174,17 @@ class _MaskedMLP(torch.autograd.Function):
         to_adjacency = None
         if ctx.needs_input_grad[1]:
             to_adjacency = (first * weights[0]).sum(-2).mT
-        to_weights.append(first.mul_(adjacency.mT.unsqueeze(-2)))
+        to_weights.append(first.mul_(_parents(adjacency)))
         to_x = None
         if ctx.needs_input_grad[0]:
-            masked = weights[0] * adjacency.mT.unsqueeze(-2)
+            masked = weights[0] * _parents(adjacency)
             to_x = torch.bmm(masked.reshape(r, n * h, n).mT, grad)
         return to_x, to_adjacency, None, *reversed(to_weights), *reversed(to_biases)
+
+
+def _parents(adjacency: Tensor) -> Tensor:  # (r, n, n) -> (r, n, 1, n)
+    """The mask of every node's parents, laid out as the weights that it multiplies."""
+    return adjacency.mT.contiguous().unsqueeze(-2)
 
 
 @dataclass(frozen=True)
@@ -212,14 +220,5 @@ class Linear(MLP):
     Takes the arguments of :class:`MLP`; there are no hidden layers.
     """
 
-    def __init__(
-        self,
-        n_nodes: int,
-        n_replicas: int = 1,
-        *,
-        hidden_units: int = 0,
-        n_layers: int = 1,
-        generators: list[Generator] | None = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(n_nodes, n_replicas, n_layers=1, generators=generators, dtype=dtype)
+    def __init__(self, n_nodes: int, n_replicas: int = 1, **options: Any) -> None:
+        super().__init__(n_nodes, n_replicas, **{**options, "n_layers": 1})

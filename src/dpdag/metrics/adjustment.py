@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..ops.named_graphs import Names, graph_pair
-
-__all__ = ["ancestor_aid", "parent_aid", "sid"]
+from ..optional import optional
 
 
 def sid(truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None) -> float:
@@ -73,12 +72,7 @@ def _distance(kind: str, truth: Any, estimate: Any, normalised: bool, names: Nam
     A, B = graph_pair(truth, estimate, names, what=("truth", "estimate"), acyclic=(True, True))
     if len(A) < 2:
         return 0
-    try:
-        import gadjid
-    except ImportError as error:
-        raise ImportError(
-            f"'{kind}' needs the package gadjid: pip install 'dpdag[metrics]'."
-        ) from error
+    gadjid = optional("gadjid", needed_by=f"'{kind}'", install="dpdag[metrics]")
     fraction, mistakes = getattr(gadjid, kind)(
         A.astype(np.int8), B.astype(np.int8), edge_direction="from row to column"
     )

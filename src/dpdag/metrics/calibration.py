@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from ..ops.named_graphs import Names, scores_and_truth
 
-__all__ = ["ReliabilityCurve", "brier", "expected_calibration_error", "reliability_curve"]
-
 FloatArray = NDArray[np.float64]
 
 

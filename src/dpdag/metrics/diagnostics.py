@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from ..ops.named_graphs import Names, align_graph
 from ..ops.regression import explained_by_others
 
-__all__ = ["Sortability", "r2_sortability", "sortability", "varsortability"]
-
 FloatArray = NDArray[np.float64]
 
 

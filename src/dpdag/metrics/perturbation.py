@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from ..ops.named_graphs import Names, read_graph, scores_and_truth
 from ..seeding import numpy_generator
 
-__all__ = ["RelativeConfidence", "perturb", "relative_confidence"]
-
 
 class RelativeConfidence(NamedTuple):
     """Relative confidence scores of perturbed graphs: mean, standard deviation, all values."""

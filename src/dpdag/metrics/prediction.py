@@ -8,8 +8,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-__all__ = ["mse"]
-
 
 def mse(X: Any, predicted: Any, *, per_node: bool = False) -> Any:
     r"""Mean squared error of predicted node values.

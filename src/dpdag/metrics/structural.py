@@ -18,16 +18,6 @@ from ..ops.named_graphs import (
     scores_and_truth,
 )
 
-__all__ = [
-    "EdgeReport",
-    "ThresholdCurve",
-    "edge_report",
-    "expected_shd",
-    "order_divergence",
-    "shd",
-    "shd_over_thresholds",
-]
-
 REVERSALS = ("once", "twice")
 
 

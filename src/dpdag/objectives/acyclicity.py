@@ -10,8 +10,6 @@ from torch import Tensor
 
 from ..registry import Registry
 
-__all__ = ["CONSTRAINTS", "trace_exponential", "trace_polynomial"]
-
 Constraint = Callable[[Tensor], Tensor]
 CONSTRAINTS: Registry[Constraint] = Registry("acyclicity constraint")
 
@@ -53,13 +51,8 @@ def trace_polynomial(weights: Tensor) -> Tensor:  # (r, n, n) -> (r,)
     return _TracePolynomial.apply(weights)
 
 
-class _TraceExponential(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor) -> Tensor:
-        power = torch.matrix_exp(weights.double())  # small h is a small difference
-        ctx.save_for_backward(power)
-        ctx.dtype = weights.dtype
-        return _trace(power) - weights.shape[-1]
+class _Trace(torch.autograd.Function):
+    """The gradient is the transpose of a power that is known already."""
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Tensor:
@@ -67,7 +60,16 @@ class _TraceExponential(torch.autograd.Function):
         return (grads[0][:, None, None] * power.mT).to(ctx.dtype)
 
 
-class _TracePolynomial(torch.autograd.Function):
+class _TraceExponential(_Trace):
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor) -> Tensor:
+        power = torch.matrix_exp(weights.double())  # small h is a small difference
+        ctx.save_for_backward(power)
+        ctx.dtype = weights.dtype
+        return power.diagonal(dim1=-2, dim2=-1).sum(-1) - weights.shape[-1]
+
+
+class _TracePolynomial(_Trace):
     @staticmethod
     def forward(ctx: Any, weights: Tensor) -> Tensor:
         n = weights.shape[-1]
@@ -77,12 +79,3 @@ class _TracePolynomial(torch.autograd.Function):
         ctx.save_for_backward(power)
         ctx.dtype = weights.dtype
         return (power * step.mT).sum((-2, -1)) - n
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        (power,) = ctx.saved_tensors
-        return (grads[0][:, None, None] * power.mT).to(ctx.dtype)
-
-
-def _trace(matrix: Tensor) -> Tensor:  # (r, n, n) -> (r,)
-    return matrix.diagonal(dim1=-2, dim2=-1).sum(-1)

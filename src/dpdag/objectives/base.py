@@ -9,11 +9,18 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-__all__ = ["Objective", "streams"]
-
 
 class Objective(nn.Module, ABC):
     """A loss over replicas, with trainable parameters that have a leading replica axis."""
+
+    @property
+    def capturable(self) -> bool:
+        """Whether a step can be recorded as a graph.
+
+        It then reads nothing but tensors that stay in place and never asks for a value; noise is a
+        tensor, with one entry per step.
+        """
+        return False
 
     def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Any:
         """Everything random in ``steps`` evaluations, each replica from its own stream."""

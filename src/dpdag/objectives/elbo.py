@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import softplus
 
-from ..distributions import DPDAG, Noise
+from ..distributions import DPDAG, DAGDistribution, Noise, Seeds
 from ..mechanisms import Mechanism
 from ..ops.noise import gumbel, logistic, to_gumbel, to_logistic
 from .base import Objective, streams
 from .likelihoods import Likelihood
-
-__all__ = ["ELBO", "Terms", "edge_kl"]
 
 
 class Terms(NamedTuple):
@@ -105,7 +103,9 @@ class ELBO(Objective):
             free = constraints.allowed & ~constraints.required
         self.register_buffer("free", free.to(kl_weight.dtype) / n**2, persistent=False)
 
-    def forward(self, x: Tensor, noise: Noise, weight: Tensor | None = None) -> Terms:  # (r, n, b)
+    def forward(
+        self, x: Tensor, noise: Noise | Seeds, weight: Tensor | None = None
+    ) -> Terms:  # (r, n, b)
         """Loss of one minibatch per replica, under the DAGs that ``noise`` makes."""
         predicted = self.mechanism(x, self.dags(validate_args=False).dags_from(noise))
         reconstruction = self.likelihood(x, predicted, weight)
@@ -119,18 +119,36 @@ class ELBO(Objective):
 
     # What the training loop asks for ---------------------------------------------------------
 
-    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Noise:
-        """Noise of ``steps`` evaluations, (steps, r, …), each replica from its own stream."""
+    @property
+    def capturable(self) -> bool:
+        """Where kernels make graphs from seeds, nothing depends on the host."""
+        return self.dags(validate_args=False).seeded
+
+    def draw_noise(self, steps: int, generators: Sequence[Generator]) -> Noise | Tensor:
+        """Noise of ``steps`` evaluations, (steps, r, …), each replica from its own stream.
+
+        Or seeds (steps, r), where kernels make the noise.
+        """
+        if self.capturable:
+            seeds = torch.empty(len(generators), steps, dtype=torch.int64, device=self.free.device)
+            for own, generator in zip(seeds, generators):
+                own.random_(generator=generator)
+            return seeds.mT.contiguous()
         return Noise(
             to_gumbel(streams(self.dags.order_logits, steps, generators)),
             to_logistic(streams(self.dags.edge_logits, steps, generators)),
         )
 
     def loss(
-        self, x: Tensor, noise: Noise, step: int, weight: Tensor | None = None
+        self, x: Tensor, noise: Noise | Tensor, step: int, weight: Tensor | None = None
     ) -> dict[str, Tensor]:
         """The terms of one step."""
-        return self(x, Noise(noise.order[step], noise.edges[step]), weight)._asdict()
+        own: Noise | Seeds
+        if isinstance(noise, Tensor):
+            own = Seeds(noise[step])
+        else:
+            own = Noise(noise.order[step], noise.edges[step])
+        return self(x, own, weight)._asdict()
 
     @torch.no_grad()
     def summary(self) -> dict[str, Tensor]:
@@ -140,14 +158,23 @@ class ELBO(Objective):
     @torch.no_grad()
     def validation(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # -> (r,)
         """Mean loss over a few fixed draws of noise, the same at every check."""
-        generator = torch.Generator(x.device).manual_seed(0)
         q = self.dags(validate_args=False)
         x = x.expand(*q.batch_shape, -1, -1)
         total = torch.zeros_like(self.kl_weight)
-        for _ in range(self.validation_samples):
-            noise = Noise(
-                gumbel(q.permutation.logits.shape[1:], like=x, generator=generator),
-                logistic(q.event_shape, like=x, generator=generator),
-            )
+        for noise in self._validation_noise(q):
             total += self(x, noise, weight).total
         return total / self.validation_samples
+
+    def _validation_noise(self, q: DAGDistribution) -> Iterator[Noise | Seeds]:
+        """The same for every replica."""
+        if q.seeded:
+            for seed in range(self.validation_samples):
+                yield Seeds(self.free.new_full(q.batch_shape, seed, dtype=torch.int64))
+            return
+        logits = q.permutation.logits
+        generator = torch.Generator(logits.device).manual_seed(0)
+        for _ in range(self.validation_samples):
+            yield Noise(
+                gumbel(logits.shape[1:], like=logits, generator=generator),
+                logistic(q.event_shape, like=logits, generator=generator),
+            )

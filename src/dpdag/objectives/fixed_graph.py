@@ -9,8 +9,6 @@ from ..mechanisms import Mechanism
 from .base import Objective
 from .likelihoods import Likelihood
 
-__all__ = ["FixedGraph"]
-
 
 class FixedGraph(Objective):
     r"""Reconstruction loss of mechanisms under one known adjacency.

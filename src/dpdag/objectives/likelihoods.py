@@ -9,8 +9,6 @@ from torch import Tensor, nn
 
 from ..registry import Registry
 
-__all__ = ["LIKELIHOODS", "Gaussian", "Likelihood", "SquaredError"]
-
 
 class Likelihood(nn.Module, ABC):
     """Twice the negative log-likelihood per value, up to a constant."""

@@ -6,16 +6,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Generator, Tensor, nn
 
-__all__ = ["Score"]
+from ..distributions.knowledge import Constraints
 
 
 class Score(nn.Module, ABC):
     """A loss whose parameters also make a weighted adjacency, which must become acyclic.
 
     Parameters have a leading replica axis.
+
+    Arguments:
+        constraints: Of which edges may be, and which must.
     """
+
+    allowed: Tensor  # (n, n) 0/1
+    required: Tensor  # (n, n) bool
+
+    def __init__(self, constraints: Constraints) -> None:
+        super().__init__()
+        self.register_buffer("allowed", constraints.allowed.to(torch.float32))
+        self.register_buffer("required", constraints.required)
+
+    def within(self, weights: Tensor) -> Tensor:  # (r, n, n) -> (r, n, n)
+        """Zero where there may be no edge, one where there must be one."""
+        return weights.masked_fill(self.allowed == 0, 0.0).masked_fill(self.required, 1.0)
 
     @abstractmethod
     def adjacency(self) -> Tensor:  # (r, n, n)

@@ -14,9 +14,12 @@ __all__ = [
     "MISSING_WAY_OUT",
     "SMALLEST",
     "extreme_columns",
+    "is_number",
+    "mere_signs",
     "numbers_rows",
     "refuse_degenerate",
     "refuse_missing",
+    "standard_columns",
     "standardised",
     "stray_words",
 ]
@@ -66,19 +69,29 @@ def refuse_degenerate(values: Array, names: Sequence[Any]) -> None:  # (rows, n)
             f"X must have values of sizes from {SMALLEST:g} to {LARGEST:g}; got {', '.join(far)}: "
             "choose another unit, or put NaN where a number stands for a missing value."
         )
-    scaled = values / np.maximum(np.abs(values).max(0), np.finfo(float).tiny)
-    spread = scaled.std(0)
-    constant = np.flatnonzero(spread < 1e-13)
-    if len(constant):
-        columns = [names[j] for j in constant.tolist()]
+    z, constant = standard_columns(values)
+    if constant.any():
+        columns = [names[j] for j in np.flatnonzero(constant).tolist()]
         raise ValueError(f"X is constant in columns {columns}; drop them: they have no causes.")
-    z = (scaled - scaled.mean(0)) / spread
     copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
     if copies.any():
         pairs = [(names[i], names[j]) for i, j in np.argwhere(copies).tolist()]
         raise ValueError(
             f"X holds copies, equal up to shift and scale, in columns {pairs}; keep one of each."
         )
+
+
+def standard_columns(values: Array) -> tuple[Array, NDArray[np.bool_]]:  # (rows, n)
+    """Columns in standard units, missing values at their mean, and which ones are constant."""
+    known = ~np.isnan(values)
+    scaled = np.where(known, values, 0.0)
+    scaled = scaled / np.maximum(np.abs(scaled).max(0), np.finfo(float).tiny)
+    count = np.maximum(known.sum(0), 1)
+    centred = np.where(known, scaled - scaled.sum(0) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(0) / count)
+    constant = spread < 1e-13
+    z = np.where(constant, 0.0, centred / np.where(constant, 1.0, spread))
+    return z * np.sqrt(len(values) / count), constant
 
 
 def stray_words(frame: Any) -> list[str]:
@@ -92,17 +105,30 @@ def stray_words(frame: Any) -> list[str]:
     found: dict[str, None] = {}
     for name in frame:
         texts = frame[name].dropna().astype(str).str.strip()
-        words = [text for text in texts if not _is_number(text)]
+        words = [text for text in texts if not is_number(text.replace(",", ".", 1))]
         few = list(dict.fromkeys(words))
         if len(words) < len(texts) and len(few) <= MAX_CODES:
             found |= dict.fromkeys(few)
     return list(found)
 
 
-def _is_number(text: str) -> bool:
+def mere_signs(column: Any) -> list[str]:
+    """Texts of a column without a letter or a digit; often missing values.
+
+    Example:
+        >>> import pandas as pd
+        >>> mere_signs(pd.Series(["A", "?", "B1", "?", None]))
+        ['?']
+    """
+    texts = [value for value in column.dropna().unique() if isinstance(value, str)]
+    return [text for text in texts if not any(map(str.isalnum, text))]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value, or what a text says, is one."""
     try:
-        float(text.replace(",", ".", 1))
-    except ValueError:
+        float(value)
+    except (TypeError, ValueError):
         return False
     return True
 

@@ -11,7 +11,11 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from .kernels import has_kernels
+
 __all__ = ["matching", "sinkhorn"]
+
+_LARGEST = 4096  # nodes whose prices one block of a GPU can hold
 
 
 class _Sinkhorn(torch.autograd.Function):
@@ -23,8 +27,8 @@ class _Sinkhorn(torch.autograd.Function):
         u = -log_alpha.logsumexp(-1, keepdim=True)
 
         def scale_both(u: Tensor) -> Tensor:
-            v = -(log_alpha + u).logsumexp(-2, keepdim=True)
-            return -(log_alpha + v).logsumexp(-1, keepdim=True)
+            v = -_log_sums(log_alpha.mT, u.mT).mT
+            return -_log_sums(log_alpha, v)
 
         def close(u: Tensor, new: Tensor) -> Tensor:  # of row sums to one, for each matrix
             return ((u - new).expm1().abs() < tolerance).all(-2, keepdim=True)
@@ -54,6 +58,16 @@ class _Sinkhorn(torch.autograd.Function):
 
         a = _fixed_point(solve_both, rows / mass, close, ctx.max_iterations)
         return P * (grad - a - (columns - a.mT @ P)), None, None
+
+
+def _log_sums(x: Tensor, shift: Tensor) -> Tensor:  # (*, n, n), (*, 1, n) -> (*, n, 1)
+    """log Σ_j exp(x_ij + shift_j), on a GPU in one pass."""
+    if not has_kernels(x) or not x.numel():
+        return (x + shift).logsumexp(-1, keepdim=True)
+    from .kernels.log_sums import log_sums
+
+    n = x.shape[-1]
+    return log_sums(x.reshape(-1, n, n), shift.reshape(-1, n)).reshape(*x.shape[:-1], 1)
 
 
 def _fixed_point(
@@ -113,13 +127,31 @@ def matching(logits: Tensor) -> Tensor:  # (*, n, n) finite -> (*, n) column mat
 
     .. math:: M(X) = \arg\max_{\Pi} \langle \Pi, X \rangle
 
+    On a GPU all matrices are matched side by side; dual prices prove every total to be the largest
+    up to the rounding of one logit, and what they do not prove is matched again on the host.
+
     Example:
         >>> matching(torch.tensor([[0.0, 2.0], [1.0, 2.0]])).tolist()
         [1, 0]
     """
     n = logits.shape[-1]
-    costs = logits.detach().to("cpu", torch.float64).reshape(-1, n, n).numpy()
+    matrices = logits.detach().reshape(-1, n, n)
+    if not has_kernels(matrices) or n > _LARGEST or not len(matrices):
+        return _on_the_host(matrices).reshape(logits.shape[:-1])
+    from .kernels.matching import assign
+
+    matrices = matrices.contiguous()
+    columns, gap = assign(matrices)
+    size = torch.linalg.vector_norm(matrices, torch.inf, dim=(-2, -1))
+    doubtful = ~(gap <= torch.finfo(matrices.dtype).eps * size)
+    if bool(doubtful.any()):
+        columns[doubtful] = _on_the_host(matrices[doubtful])
+    return columns.reshape(logits.shape[:-1])
+
+
+def _on_the_host(matrices: Tensor) -> Tensor:  # (b, n, n) -> (b, n)
+    costs = matrices.to("cpu", torch.float64).numpy()
     columns = np.empty(costs.shape[:-1], dtype=np.int64)
     for k, cost in enumerate(costs):
         columns[k] = linear_sum_assignment(cost, maximize=True)[1]
-    return torch.from_numpy(columns).reshape(logits.shape[:-1]).to(logits.device)
+    return torch.from_numpy(columns).to(matrices.device)

@@ -7,7 +7,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["RowGroup", "evenly_ordered", "row_groups", "spaced", "spaced_rows", "varied_rows"]
+__all__ = [
+    "RowGroup",
+    "drawn_rows",
+    "evenly_ordered",
+    "row_groups",
+    "spaced",
+    "spaced_rows",
+    "varied_rows",
+]
 
 
 class RowGroup(NamedTuple):
@@ -47,6 +55,16 @@ def evenly_ordered(order: Tensor, was_set: Tensor) -> Tensor:  # (k,), (rows, n)
     times = torch.empty_like(order)
     times[by_experiment] = torch.arange(len(order)) - first
     return order[times.argsort(stable=True)]
+
+
+def drawn_rows(x: Tensor, was_set: Tensor, most: int) -> Tensor:  # (rows, n) twice -> (k,)
+    """Rows drawn at random, the same ones each time, equally many of every experiment.
+
+    No column that varies becomes constant.
+    """
+    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
+    order = evenly_ordered(order, was_set) if bool(was_set.any()) else order
+    return varied_rows(x, order[:most])
 
 
 def spaced(x: Tensor, most: float) -> Tensor:  # (rows, n) -> (at most ``most``, n)

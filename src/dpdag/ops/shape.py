@@ -139,7 +139,7 @@ def _without_own(
     return total - torch.lerp(peak, beside, 2 * share * (1 - share))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _kernels(count: int, device: torch.device) -> Tensor:  # -> (bandwidths, bins, bins)
     """Gaussian kernels between all bins, for samples of ``count``."""
     place = torch.linspace(-_REACH, _REACH, _BINS + 1, dtype=torch.float64, device=device)

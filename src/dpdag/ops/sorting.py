@@ -9,10 +9,17 @@ from torch import Tensor
 
 from .precedence import permutation_gradient, precedence_mask
 
-__all__ = ["constrained_argsort", "soft_sort", "soft_sort_mask", "untangle"]
+__all__ = [
+    "FEW",
+    "constrained_argsort",
+    "soft_sort",
+    "soft_sort_gradient",
+    "soft_sort_mask",
+    "untangle",
+]
 
 _WORD = 62  # bits of an int64 used per sorting key
-_FEW = 32  # nodes up to which products of matrices are quicker than sums along the order
+FEW = 32  # nodes up to which products of matrices are quicker than sums along the order
 
 
 def soft_sort(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:
@@ -40,11 +47,7 @@ def soft_sort(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Ten
 
 
 class _SoftSortMask(torch.autograd.Function):
-    """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort.
-
-    The gradient of Π has a row for every position; of few nodes, where it is two products with the
-    mask, a row for every node.
-    """
+    """Forward: the mask of the order. Backward: through ΠᵀMΠ and SoftSort."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, order: Tensor, temperature: float) -> Tensor:
@@ -55,24 +58,39 @@ class _SoftSortMask(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
-        (scores, order, mask), (grad,) = ctx.saved_tensors, grads
-        scores = scores if ctx.temperature == 1 else scores / ctx.temperature
-        few = scores.shape[-1] <= _FEW
-        if few:
-            upstream, own = (mask.mT @ grad).add_(mask @ grad.mT), scores
-        else:
-            upstream, own = permutation_gradient(grad, order), scores.gather(-1, order)
-        difference = own.unsqueeze(-1) - scores.unsqueeze(-2)
-        soft = torch.softmax(difference.abs().neg_(), -1)
-        inner = (soft * upstream).sum(-1, keepdim=True)
-        upstream.sub_(inner).mul_(soft)  # with respect to the softmax's logits
-        upstream.mul_(difference.sign_())
-        # The logits are −|s_own − s_j|/τ: rows are summed for s_own, columns for s_j.
-        if few:
-            direct = (upstream.mT - upstream).sum(-1)
-        else:
-            direct = upstream.sum(-2).scatter_add_(-1, order, upstream.sum(-1).neg_())
-        return direct if ctx.temperature == 1 else direct.div_(ctx.temperature), None, None
+        scores, order, mask = ctx.saved_tensors
+        place = mask if scores.shape[-1] <= FEW else order
+        return soft_sort_gradient(grads[0], scores, place, ctx.temperature), None, None
+
+
+def soft_sort_gradient(
+    grad: Tensor,  # (*, n, n) of the mask
+    scores: Tensor,  # (*, n)
+    place: Tensor,  # up to FEW nodes their mask (*, n, n), else their order (*, n)
+    temperature: float,
+) -> Tensor:  # (*, n)
+    """The gradient of the scores, from that of the mask, through ΠᵀMΠ and SoftSort.
+
+    The gradient of Π has a row for every position; of few nodes, where it is two products with the
+    mask, a row for every node.
+    """
+    scores = scores if temperature == 1 else scores / temperature
+    few = scores.shape[-1] <= FEW
+    if few:
+        upstream, own = (place.mT @ grad).add_(place @ grad.mT), scores
+    else:
+        upstream, own = permutation_gradient(grad, place), scores.gather(-1, place)
+    difference = own.unsqueeze(-1) - scores.unsqueeze(-2)
+    soft = torch.softmax(difference.abs().neg_(), -1)
+    inner = (soft * upstream).sum(-1, keepdim=True)
+    upstream.sub_(inner).mul_(soft)  # with respect to the softmax's logits
+    upstream.mul_(difference.sign_())
+    # The logits are −|s_own − s_j|/τ: rows are summed for s_own, columns for s_j.
+    if few:
+        direct = (upstream.mT - upstream).sum(-1)
+    else:
+        direct = upstream.sum(-2).scatter_add_(-1, place, upstream.sum(-1).neg_())
+    return direct if temperature == 1 else direct.div_(temperature)
 
 
 def soft_sort_mask(scores: Tensor, order: Tensor, *, temperature: float = 1.0) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["hard_sigmoid", "straight_through"]
+__all__ = ["hard_sigmoid", "sigmoid_gradient", "straight_through"]
 
 
 def straight_through(hard: Tensor, soft: Tensor) -> Tensor:  # (*), (*) -> (*)
@@ -38,15 +38,19 @@ class _HardSigmoid(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, Tensor | None, None]:
         (perturbed, hard, mask), (grad,) = ctx.saved_tensors, grads
-        soft = torch.sigmoid(perturbed if ctx.temperature == 1 else perturbed / ctx.temperature)
-        slope = torch.addcmul(soft, soft, soft, value=-1).mul_(grad)  # σ(1 − σ)
-        if ctx.temperature != 1:
-            slope.div_(ctx.temperature)
+        slope = sigmoid_gradient(grad, perturbed, ctx.temperature)
         return (
             (slope, None, None, None)
             if mask is None
             else (slope.mul_(mask), None, grad * hard, None)
         )
+
+
+def sigmoid_gradient(grad: Tensor, x: Tensor, temperature: float) -> Tensor:  # (*), (*) -> (*)
+    r"""The gradient of :math:`\sigma(x / \tau)`, in memory of its own."""
+    soft = torch.sigmoid(x if temperature == 1 else x / temperature)
+    slope = torch.addcmul(soft, soft, soft, value=-1).mul_(grad)  # σ(1 − σ)
+    return slope if temperature == 1 else slope.div_(temperature)
 
 
 def hard_sigmoid(

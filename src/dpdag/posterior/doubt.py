@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from ..columns import EXACT
 from ..evidence.misfit import beyond_chance
 from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
@@ -23,10 +24,6 @@ from ..search import SearchResult
 __all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
 
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
-
-# Nats a row by which causes explain a column exactly: what is left has e^-5 of its spread. Totals,
-# shares of a whole and copies in other units are written as a function of any of their parts.
-EXACT = 5.0
 
 _CLEARLY = 1e6  # nats, where a reversal cannot even be looked at
 
@@ -50,6 +47,7 @@ class Doubt:
         misfit_of_table: The largest of all tests at once.
         likeness: (n, n) in [0, 1), how much two columns have to do with each other at all.
         exact: (n,) bool, columns that their causes determine; no arrow into them can be told.
+        tied: (n, n) share of the pairs of one exact relation that are linked; zero for others.
         settled: (n, n) bool, pairs that experiments told apart.
         discrete: (n,) bool, columns of few values: whatever the truth, smooth probabilities of them
             fit causes of any shape.
@@ -63,6 +61,7 @@ class Doubt:
     misfit_of_table: Tensor
     likeness: Tensor
     exact: Tensor
+    tied: Tensor
     settled: Tensor
     discrete: Tensor
     rows: int
@@ -73,14 +72,16 @@ class Doubt:
         """The largest log-odds of the links that stand in the graph; others are not held back."""
         nats = coarsened(self.nats, self.rows) * (1 - self.detour)
         learned = _logit(LINK, nats, self._of_table)
-        return self._of_pairs(torch.minimum(learned, self.nats + self.prior))
+        known = torch.minimum(learned, self.nats + self.prior)
+        by_arithmetic = torch.logit(self.tied).where(self.tied > 0, torch.inf)
+        return self._of_pairs(known.minimum(by_arithmetic))
 
     @property
     def direction(self) -> Tensor:  # (n, n), symmetric
         """The largest log-odds that these links point one way, unless an experiment told."""
         lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
         odds = _logit(DIRECTION, lead, self._of_table, self.discrete.double())
-        odds = odds.clamp_min(0.0).masked_fill(self.exact, 0.0)
+        odds = odds.clamp_min(0.0).masked_fill(self.exact | (self.tied > 0), 0.0)
         return self._of_pairs(odds).masked_fill(self.settled, torch.inf)
 
     @property
@@ -129,7 +130,7 @@ class Doubt:
         """The same with node ``order[k]`` in place k."""
         pairs = {
             name: getattr(self, name)[order][:, order]
-            for name in ("nats", "lead", "likeness", "settled")
+            for name in ("nats", "lead", "likeness", "tied", "settled")
         }
         of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "discrete")}
         return replace(self, **of_columns, **pairs)
@@ -140,6 +141,7 @@ def doubts(
     evidence: MixtureEvidence,
     share: Tensor,  # (n, n)
     likeness: Tensor,  # (n, n)
+    tied: Tensor,  # (n, n)
     settled: Tensor,  # (n, n) bool
     discrete: Tensor,  # (n,) bool
     *,
@@ -161,6 +163,8 @@ def doubts(
         evidence: That it was found with.
         share: Of the rows that count between two columns.
         likeness: Of two columns.
+        tied: Share of linked pairs where arithmetic ties columns, by
+            :func:`~dpdag.columns.exact_relations`.
         settled: Pairs of which an experiment set one end alone.
         discrete: Columns of few values.
         edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
@@ -182,6 +186,7 @@ def doubts(
         of_table,
         likeness,
         exact,
+        tied,
         settled,
         discrete,
         rows=evidence.n_rows,

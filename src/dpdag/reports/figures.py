@@ -15,8 +15,6 @@ from ..experiments import Figure, Layout, Outcome
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_figure"]
-
 Array = NDArray[np.float64]
 WIDTH, HEIGHT, COLUMNS = 3.2, 2.7, 4  # of a panel in inches, and panels in a row
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..experiments import RunRecord, describe
+from ..files import write_whole
+from ..records import RunRecord, describe
 from .payload import payload
 from .sections import sections
-
-__all__ = ["render_report", "report", "write_report"]
 
 
 def report(learner: Any, X: Any, path: str | Path = "report.html", *, truth: Any = None) -> Path:
@@ -31,13 +29,7 @@ def report(learner: Any, X: Any, path: str | Path = "report.html", *, truth: Any
 
 def write_report(record: RunRecord, path: str | Path) -> None:
     """Write the page to a file, all or nothing."""
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(render_report(record), encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(Path(path), render_report(record))
 
 
 def render_report(record: RunRecord) -> str:

@@ -7,11 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..experiments import RunRecord
-from ..experiments.quality import MISFIT
 from ..ops.layout import bends, layered
-
-__all__ = ["WIDE", "payload", "short_label", "training"]
+from ..records import MISFIT, RunRecord
 
 Array = NDArray[np.float64]
 Edge = tuple[int, int]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..experiments import RunRecord
+from ..records import RunRecord
 from ..scm.plot import draw_graph
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["plot_graph"]
 
 KINDS = (".png", ".svg", ".pdf")
 

@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..experiments import Origin, RunRecord, cautions, explains, may_be_effects
-from ..experiments.quality import MISFIT
+from ..records import MISFIT, Origin, RunRecord, cautions, explains, may_be_effects
 from .payload import WIDE, training
-
-__all__ = ["sections"]
 
 SURE = 0.9
 

@@ -15,8 +15,6 @@ from . import formats
 from .figures import draw_figure
 from .tables import Grid, best_counts, grids, of_layout
 
-__all__ = ["markdown_report", "write_study"]
-
 NOTE = (
     "Mean ± standard error over data sets and seeds; the best in bold, the second underlined; "
     "in brackets the paper's numbers; k/n where only k of n cells have a value."

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from ..experiments import Layout, Metric, Outcome, Table
 
-__all__ = ["Entry", "Grid", "best_counts", "grids", "of_layout", "paper_tables"]
-
 Array = NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from ..evidence.additive import AdditiveEvidence
 from ..evidence.gram import equal_sets
 from ..evidence.splines import SplineBasis
 
-__all__ = ["AdditiveMechanisms", "fit_additive"]
-
 
 @dataclass(frozen=True)
 class AdditiveMechanisms:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -23,8 +23,6 @@ from ..evidence.likelihoods import (
     contrasts,
 )
 from ..evidence.splines import SplineBasis, fit_splines
-
-__all__ = ["DiscreteColumn", "DiscreteMechanisms", "fit_discrete"]
 
 _CURVES = 8
 _BEYOND = 3.0  # times the largest count seen, that a count may reach
@@ -75,6 +73,12 @@ class DiscreteColumn:
             cells = torch.nn.functional.pad(below, (0, 1), value=1.0).diff(dim=-1).clamp_min(0)
         return cells[:, self.cell] * self.share
 
+    def at(self, x: Tensor, of_values: Tensor) -> Tensor:  # (m, n), (m, V) -> (m,)
+        """What is known of all possible values, of the one that is nearest in each row."""
+        middle = (self.support[1:] + self.support[:-1]) / 2
+        place = torch.searchsorted(middle, x[:, self.column].double().contiguous())
+        return of_values.gather(1, place[:, None])[:, 0]
+
 
 @dataclass(frozen=True)
 class DiscreteMechanisms:
@@ -112,44 +116,46 @@ class DiscreteMechanisms:
 
     def means(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Expected values, of categories the likeliest; zero for other columns."""
-        value = torch.zeros_like(x)
-        for own, p in self._laws(x):
-            likeliest = own.support[p.argmax(-1)]
-            value[:, own.column] = p @ own.support if self.ordered[own.column] else likeliest
-        return value
+        return self._each(
+            x,
+            lambda own, p: (
+                p @ own.support if self.ordered[own.column] else own.support[p.argmax(-1)]
+            ),
+        )
 
     def variances(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Of every column's value given its causes."""
-        value = torch.zeros_like(x)
-        for own, p in self._laws(x):
-            value[:, own.column] = p @ own.support.square() - (p @ own.support).square()
-        return value
+        return self._each(x, lambda own, p: p @ own.support.square() - (p @ own.support).square())
 
     def quantiles(self, x: Tensor, u: Tensor) -> Tensor:  # (m, n), (m, n) -> (m, n)
         """Values beneath which lies a share ``u`` of each distribution; the likeliest for NaN."""
-        value = torch.zeros_like(x)
-        for own, p in self._laws(x):
-            level = u[:, own.column, None]
-            place = (p.cumsum(-1)[:, :-1] <= level).sum(-1)
-            place = torch.where(level[:, 0].isnan(), p.argmax(-1), place)
-            value[:, own.column] = own.support[place]
-        return value
+
+        def quantile(own: DiscreteColumn, p: Tensor) -> Tensor:
+            level = u[:, own.column]
+            place = (p.cumsum(-1)[:, :-1] <= level[:, None]).sum(-1)
+            return own.support[torch.where(level.isnan(), p.argmax(-1), place)]
+
+        return self._each(x, quantile)
 
     def ranks(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """The share of each distribution beneath a value, half its own included."""
-        value = torch.zeros_like(x)
-        for own, p in self._laws(x):
-            place = _nearest(x[:, own.column], own.support)[:, None]
-            at = p.gather(1, place)
-            value[:, own.column] = (p.cumsum(-1).gather(1, place) - at / 2)[:, 0]
-        return value
+
+        def rank(own: DiscreteColumn, p: Tensor) -> Tensor:
+            return own.at(x, p.cumsum(-1)) - own.at(x, p) / 2
+
+        return self._each(x, rank)
 
     def log_probabilities(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Of every value given its causes."""
+        return self._each(x, lambda own, p: own.at(x, p).clamp_min(1e-12).log())
+
+    def _each(
+        self, x: Tensor, ask: Callable[[DiscreteColumn, Tensor], Tensor]
+    ) -> Tensor:  # (m, n) -> (m, n)
+        """What is asked of every column and its probabilities (m, V); zero for other columns."""
         value = torch.zeros_like(x)
         for own, p in self._laws(x):
-            place = _nearest(x[:, own.column], own.support)[:, None]
-            value[:, own.column] = p.gather(1, place)[:, 0].clamp_min(1e-12).log()
+            value[:, own.column] = ask(own, p)
         return value
 
     def _laws(self, x: Tensor) -> Iterator[tuple[DiscreteColumn, Tensor]]:  # (m, n)
@@ -231,8 +237,3 @@ def _laws_of(
         known = (most - types.location[column]) / types.scale[column]
         law = NegativeBinomial(counted[None])
         yield "negative binomial", law, known, most.long(), torch.ones_like(most), 0.0
-
-
-def _nearest(x: Tensor, support: Tensor) -> Tensor:  # (m,), (V,) -> (m,)
-    middle = (support[1:] + support[:-1]) / 2
-    return torch.searchsorted(middle, x.double().contiguous())

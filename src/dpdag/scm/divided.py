@@ -15,8 +15,6 @@ from ..ops.rows import row_groups
 from .mixed import fit_mixed
 from .model import Mechanisms, ScaledMechanisms, UncertainMechanisms
 
-__all__ = ["DividedMechanisms", "fit_by_rows", "fit_mixed_by_rows"]
-
 
 @dataclass(frozen=True)
 class DividedMechanisms:

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from ..evidence.gram import equal_sets
 
-__all__ = ["LinearMechanisms", "fit_linear"]
-
 
 @dataclass(frozen=True)
 class LinearMechanisms:

@@ -11,12 +11,11 @@ from ..columns import TypedColumns
 from ..evidence.mixture import MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.splines import SplineBasis
+from ..evidence.switches import SWITCH
 from .additive import fit_additive
 from .gp import fit_gp
 from .linear import fit_linear
 from .model import Mechanisms, UncertainMechanisms
-
-__all__ = ["MixedMechanisms", "fit_mixed"]
 
 _FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
 _FUNCTIONS = 0.85  # of all time, that fitting processes may end at
@@ -75,6 +74,8 @@ def fit_mixed(
 ) -> MixedMechanisms:
     """The functions that hold most of each column's evidence, and sizes of noise that vary.
 
+    A column whose causes switch it between modes has the function that comes nearest to that.
+
     Example:
         >>> generator = torch.Generator().manual_seed(0)
         >>> cause, noise = torch.randn(2, 1000, generator=generator, dtype=torch.float64)
@@ -87,8 +88,10 @@ def fit_mixed(
         True
     """
     n, functions = len(graph), evidence.functions
-    weights = [evidence.weights(v, graph[:, v]) for v in range(n)]
-    best = torch.tensor([int(own.functions.argmax()) for own in weights])
+    terms = evidence.terms(torch.arange(n), graph.T.contiguous())  # (n, f, k)
+    is_function = torch.tensor([name != SWITCH for name in functions])
+    worth = terms.logsumexp(-1).masked_fill(~is_function, -torch.inf)
+    best = worth.argmax(-1)
     if types is not None and bool(types.discrete.any()):
         graph = graph & ~types.discrete  # which have distributions of their own
         category = torch.tensor([kind == "category" for kind in types.kinds])
@@ -101,7 +104,7 @@ def fit_mixed(
     size_weight = x.new_zeros(n, basis.size, n)
     varies = len(NOISES) // 2
     for child in graph.any(0).nonzero()[:, 0].tolist():
-        if weights[child].noise[varies:].sum() > 0.5:
+        if terms[child, best[child]].softmax(-1)[varies:].sum() > 0.5:
             parents = graph[:, child]
             weight = evidence.size_weights(functions[best[child]], child, parents)
             size_weight[parents, : weight.shape[1], child] = weight

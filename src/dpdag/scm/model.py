@@ -12,8 +12,6 @@ from torch import Tensor
 
 from .discrete import DiscreteMechanisms
 
-__all__ = ["Mechanisms", "ScaledMechanisms", "StructuralModel", "UncertainMechanisms"]
-
 
 class Mechanisms(Protocol):
     """Every node's value from its parents, all nodes at once."""

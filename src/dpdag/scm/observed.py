@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Observed"]
-
 # Of the width of a range; values just beyond it are not far outside.
 CHOSEN = 0.1  # for a value that someone sets
 HEAPED = 0.02  # share of the rows with the smallest value, or the largest, that makes it a bound

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..ops.layout import bends, layered
+from ..optional import optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["draw_graph"]
 
 MAX_BENT = 500  # in denser pictures no edge can avoid all nodes
 INK, PAPER, RIM = "#1b2330", "#eef2f8", "#52617a"
@@ -48,7 +47,7 @@ def draw_graph(
         ['rain', 'wet']
         >>> matplotlib.pyplot.close(axes.figure)
     """
-    pyplot = _pyplot()
+    pyplot = optional("matplotlib.pyplot", needed_by="Drawing", install="dpdag[plot]")
     edges = np.asarray(adjacency) != 0
     weight = edges.astype(np.float64) if strengths is None else np.asarray(strengths)
     shown = edges if threshold is None else (weight >= threshold) & ~np.eye(len(edges), dtype=bool)
@@ -146,11 +145,3 @@ def _broken(name: str, width: int = 14) -> str:
     space = flat.rfind(" ", 0, width + 1)
     first, rest = (flat[:space], flat[space + 1 :]) if space > 4 else (flat[:width], flat[width:])
     return f"{first}\n{rest if len(rest) <= width else rest[: width - 1] + '…'}"
-
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise ImportError("Drawing needs matplotlib: pip install 'dpdag[plot]'.") from None
-    return pyplot

@@ -203,7 +203,8 @@ class Climb:
                 taken.update(children)
                 chosen.append((insert, remove, children))
         fresh = self._values_after([insert + remove for insert, remove, _ in chosen])
-        value, made = self.value.clone(), []
+        value = self.value.clone()
+        made: list[tuple[list[Edge], list[Edge], list[int]]] = []
         for insert, remove, children in chosen:
             if self._make(insert, remove, children, fresh, careful=bool(made)):
                 made.append((insert, remove, children))

@@ -17,13 +17,14 @@ from ..deadline import ENDLESS, Deadline
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
+from ..evidence.switches import SWITCH
 from ..ops.rows import row_groups, spaced_rows
 from .hill_climb import hill_climb
 from .prior import EdgePrior
 
 __all__ = ["choose_transforms"]
 
-_CHEAP = ("linear", "additive")
+_CHEAP = ("linear", "additive", SWITCH)
 _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked

@@ -13,8 +13,6 @@ from ..ops.columns import standardised
 from ..registry import Registry
 from ..seeding import derive_seed, numpy_generator
 
-__all__ = ["METHODS", "neighbours"]
-
 Mask = NDArray[np.bool_]
 METHODS = Registry[Any]("neighbour selection")
 

@@ -15,8 +15,6 @@ from ..evidence.splines import fit_splines
 from ..ops.columns import standardised
 from ..ops.graphs import find_cycle
 
-__all__ = ["edge_p_values", "prune"]
-
 FUNCTIONS = 8  # per term where there are enough rows
 
 

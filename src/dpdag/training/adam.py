@@ -48,11 +48,12 @@ class ReplicaAdam:
     ) -> None:
         self.names = list(parameters)
         self.parameters = [parameters[name] for name in self.names]
-        self.rates = [_aligned(rates[name], parameters[name]) for name in self.names]
+        self.rates = [_aligned(rates[name], parameters[name]).clone() for name in self.names]
         self._common = _common_rates(self.rates)
         self.betas = betas
         self.eps = eps
-        self.steps = 0
+        self.version = 0  # of what a recorded step would repeat as it was
+        self.steps = torch.zeros((), device=self.parameters[0].device)
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
         self._scratch = [torch.zeros_like(parameter) for parameter in self.parameters]
@@ -75,7 +76,6 @@ class ReplicaAdam:
             self._step_apart(grads, scale)
             return
         # One rate for all replicas: torch's fused kernel makes a single pass over memory.
-        step = torch.tensor(float(self.steps))
         for rate, members in self._common.items():
             torch._fused_adam_(
                 [self.parameters[k] for k in members],
@@ -83,7 +83,7 @@ class ReplicaAdam:
                 [self.first[k] for k in members],
                 [self.second[k] for k in members],
                 [],
-                [step.to(grads[k].device) for k in members],
+                [self.steps for _ in members],
                 lr=rate * scale,
                 beta1=self.betas[0],
                 beta2=self.betas[1],
@@ -96,18 +96,23 @@ class ReplicaAdam:
     def _step_apart(self, grads: list[Tensor], scale: float) -> None:
         """The update where replicas have rates of their own."""
         beta1, beta2 = self.betas
+        # A graph on a device can read no numbers; elsewhere they are quicker than tensors.
+        steps = self.steps if self.steps.is_cuda else self.steps.item()
         torch._foreach_lerp_(self.first, grads, 1 - beta1)
         torch._foreach_mul_(self.second, beta2)
         torch._foreach_addcmul_(self.second, grads, grads, 1 - beta2)
         # The rate goes into the denominator, where zero freezes a replica; few passes over memory.
-        correction = (1 - beta2**self.steps) ** 0.5
+        correction = (1 - beta2**steps) ** 0.5
         denominators = self._scratch
         torch._foreach_copy_(denominators, self.second)
         torch._foreach_sqrt_(denominators)
         torch._foreach_add_(denominators, self.eps * correction)
         torch._foreach_div_(denominators, self.rates)
-        step = -scale * correction / (1 - beta1**self.steps)
-        torch._foreach_addcdiv_(self.parameters, self.first, denominators, step)
+        step = scale * correction / (1 - beta1**steps)
+        if isinstance(step, Tensor):
+            torch._foreach_div_(denominators, step)
+            step = 1.0
+        torch._foreach_addcdiv_(self.parameters, self.first, denominators, -step)
 
     def freeze(self, stopped: Tensor) -> None:  # (*replicas) bool
         """Let some replicas stand still from now on."""
@@ -115,15 +120,19 @@ class ReplicaAdam:
 
     def slow(self, which: Tensor, factor: float) -> None:  # (*replicas) bool
         """Let some replicas take smaller steps from now on."""
-        self.rates = [
+        rates = [
             torch.where(_aligned(which, parameter), rate * factor, rate)
             for rate, parameter in zip(self.rates, self.parameters)
         ]
-        self._common = _common_rates(self.rates)
+        common = _common_rates(rates)
+        if common is None and self._common is None:
+            torch._foreach_copy_(self.rates, rates)
+        else:
+            self.rates, self._common, self.version = rates, common, self.version + 1
 
     def state_dict(self) -> dict[str, Tensor]:
         """Moments, rates and the number of steps as named tensors."""
-        state = {"steps": torch.tensor(self.steps)}
+        state = {"steps": self.steps.long()}
         for k, name in enumerate(self.names):
             for part in ("first", "second", "rates"):
                 state[f"{part}.{name}"] = getattr(self, part)[k].clone()
@@ -131,12 +140,13 @@ class ReplicaAdam:
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Continue from a state as if never interrupted."""
-        self.steps = int(state["steps"])
+        self.steps.copy_(state["steps"])
         for part in ("first", "second", "rates"):
             like = getattr(self, part)
             values = [state[f"{part}.{name}"].to(old) for name, old in zip(self.names, like)]
             setattr(self, part, [value.clone() for value in values])
         self._common = _common_rates(self.rates)
+        self.version += 1
 
 
 def _aligned(rate: float | Tensor, parameter: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from torch import Generator, Tensor
 
 from ..objectives.base import Objective
 from .adam import ADAM, ReplicaAdam
+from .captured import Captured
 from .rows import Data
 from .state import TrainingState
 
@@ -113,9 +114,10 @@ def train(
         state.load(resume_from)
     interrupted = False
     start = perf_counter()
+    descent = _Descent(objective, adam)
     try:
         while state.epoch < schedule.max_epochs and not bool(state.stopped.all()):
-            _run_epoch(objective, data, state, schedule)
+            _run_epoch(descent, data, state, schedule)
             epoch = Epoch(
                 state.epoch,
                 schedule.max_epochs,
@@ -140,28 +142,54 @@ def train(
     )
 
 
-def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule: Schedule) -> None:
-    x = data.train
+class _Descent:
+    """One objective and its optimiser, with as few launches as the objective allows."""
+
+    def __init__(self, objective: Objective, adam: ReplicaAdam) -> None:
+        self.objective, self.adam = objective, adam
+        self.names: list[str] = []
+        self._captured = Captured(
+            lambda x, noise, *weight: self._descend(x, noise, 0, *weight),
+            version=lambda: adam.version,
+        )
+        self._validation = Captured(objective.validation)
+
+    def step(self, x: Tensor, noise: Any, number: int, *weight: Tensor) -> Tensor:
+        """Descend once; the terms of the loss before it, (terms, r)."""
+        if self.objective.capturable:
+            return self._captured(x, noise[number : number + 1], *weight)
+        return self._descend(x, noise, number, *weight)
+
+    def _descend(self, x: Tensor, noise: Any, number: int, *weight: Tensor) -> Tensor:
+        terms = self.objective.loss(x, noise, number, *weight)
+        self.adam.zero_grad()
+        terms["total"].sum().backward()
+        self.adam.step()
+        self.names = list(terms)
+        return torch.stack([value.detach() for value in terms.values()])
+
+    def validation(self, x: Tensor, *weight: Tensor) -> Tensor:  # -> (r,)
+        """The loss that early stopping watches."""
+        if self.objective.capturable:
+            return self._validation(x, *weight)
+        return self.objective.validation(x, *weight)
+
+
+def _run_epoch(descent: _Descent, data: Data, state: TrainingState, schedule: Schedule) -> None:
+    x, objective = data.train, descent.objective
     rows = x.shape[-1]
     size = min(schedule.batch_size, rows)
     steps = -(-rows // size)
-    order = torch.stack(
-        [torch.randperm(rows, generator=g, device=x.device) for g in state.generators]
-    )  # (r, rows)
+    order = _shuffles(rows, state.generators, x.device)
     noise = objective.draw_noise(steps, state.generators)
-    values: dict[str, list[Tensor]] = {}
     batches = _take(x, order)
     weights = [_take(weight, order) for weight in data.train_weight]
+    values = []
     for step in range(steps):
         part = slice(step * size, (step + 1) * size)
         weight = (one[..., part] for one in weights)
-        terms = objective.loss(batches[..., part], noise, step, *weight)
-        state.adam.zero_grad()
-        terms["total"].sum().backward()
-        state.adam.step()
-        for name, value in terms.items():
-            values.setdefault(name, []).append(value.detach())
-    means = {name: torch.stack(column).mean(0) for name, column in values.items()}
+        values.append(descent.step(batches[..., part], noise, step, *weight))
+    means = dict(zip(descent.names, torch.stack(values).mean(0)))
     state.epoch += 1
     broken = ~means["total"].isfinite() & ~state.stopped
     if bool(broken.any()):
@@ -170,7 +198,7 @@ def _run_epoch(objective: Objective, data: Data, state: TrainingState, schedule:
         state.stop(broken)
     validation = torch.full_like(means["total"], torch.nan)
     if state.epoch % schedule.check_every == 0:
-        validation = objective.validation(data.validation, *data.validation_weight)
+        validation = descent.validation(data.validation, *data.validation_weight)
         state.keep_best(
             validation, early=schedule.patience is not None, improvement=schedule.improvement
         )
@@ -194,6 +222,19 @@ def _finish(objective: Objective, data: Data, state: TrainingState, *, early: bo
     with torch.no_grad():
         for name, tensor in state.parameters.items():
             tensor.copy_(state.best[name])
+
+
+def _shuffles(
+    rows: int, generators: Sequence[Generator], device: torch.device
+) -> Tensor:  # (r, rows)
+    """A random order of the rows for every replica."""
+    if device.type == "cpu":
+        return torch.stack([torch.randperm(rows, generator=g) for g in generators])
+    # One sort of all replicas: of each alone it would cost a GPU many launches.
+    keys = torch.empty(len(generators), rows, dtype=torch.int64, device=device)
+    for own, generator in zip(keys, generators):
+        own.random_(generator=generator)
+    return keys.argsort(-1)
 
 
 def _take(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)

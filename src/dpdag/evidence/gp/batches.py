@@ -70,11 +70,9 @@ class Families(NamedTuple):
         """Some of them."""
         return Families(*(part[rows] for part in self))
 
-    def columns(self, table: Table) -> tuple[Tensor, Tensor]:  # -> (b, N), (b, N, w)
-        """Values of the children and of their parents, zero where padded."""
-        x = table.x[:, self.members.to(table.x.device)].movedim(0, 1)
-        y = table.y[:, self.child.to(table.y.device)].T
-        return y, x * self.mask.to(table.x).unsqueeze(-2)
+    def children(self, table: Table) -> Tensor:  # -> (b, N)
+        """Values of the children."""
+        return table.y[:, self.child.to(table.y.device)].T
 
 
 def as_bits(parents: Tensor) -> int:  # (n,) bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -17,6 +17,7 @@ from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
 from .batches import BySets, Families, as_bits, bits_of, members
 from .budget import affordable_sets, set_bytes
+from .inputs import Inputs
 from .interactions import clear_pairs, simple_shapes
 from .kernels import KERNELS
 from .marginal import (
@@ -96,6 +97,7 @@ class GPEvidence(ScreenedEvidence):
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         deadline: Asked before every batch.
+        categories: (N, K) features of columns that are categories, which are causes only.
 
     Reference:
         Friedman and Nachman, *Gaussian process networks* (2000).
@@ -121,6 +123,7 @@ class GPEvidence(ScreenedEvidence):
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         deadline: Deadline = ENDLESS,
+        categories: Mapping[int, Tensor] | None = None,
     ) -> None:
         self.deadline = deadline
         if isinstance(table, Tensor):
@@ -133,6 +136,7 @@ class GPEvidence(ScreenedEvidence):
         self.kernel = KERNELS[kernel]
         self.lookahead = _ASKED_FOR if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
+        self._inputs = Inputs.of(self._table.x, categories or {})
         self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
         self._chunk = affordable_sets(self.n_rows, _ON_GPU if on_gpu else _ON_ONE_CORE, device)
@@ -252,9 +256,12 @@ class GPEvidence(ScreenedEvidence):
 
         def objective(rows: Tensor, parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             some = families.take(rows)
-            y, x = some.columns(table)
-            value, gradient, residual = gp_evidence_and_gradient(y, x, parameters, self.kernel)
+            y, read = some.children(table), self._inputs.first(rows_used).read(some)
+            value, gradient, residual = gp_evidence_and_gradient(
+                y, read.x, read.spread(parameters), self.kernel
+            )
             value = value + self._log_prior(some, parameters, rows_used)
+            gradient = read.gather(gradient, parameters.shape[-1] - 2)
             return value, gradient - self._pull(some, parameters), residual
 
         lower, upper = self.kernel.bounds(start.shape[-1] - 2)
@@ -271,8 +278,8 @@ class GPEvidence(ScreenedEvidence):
         )
 
     def _values(self, table: Table, families: Families, parameters: Tensor) -> Tensor:  # (b,)
-        y, x = families.columns(table)
-        value = gp_evidence(y.unsqueeze(-1), x, parameters, self.kernel)[:, 0]
+        y, read = families.children(table), self._inputs.first(len(table.x)).read(families)
+        value = gp_evidence(y.unsqueeze(-1), read.x, read.spread(parameters), self.kernel)[:, 0]
         return value + self._log_prior(families, parameters, len(table.x))
 
     def _log_prior(self, families: Families, parameters: Tensor, rows: int = 0) -> Tensor:  # (b,)
@@ -347,20 +354,22 @@ class GPEvidence(ScreenedEvidence):
             for rows in alike[parents[alike].sum(-1).argsort(stable=True)].split(self._chunk):
                 self.deadline.check()
                 families = Families.of(child[rows], parents[rows])
-                y, x = families.columns(self._table)
-                parameters = torch.cat([scales[rows].gather(1, families.members), ends[rows]], -1)
-                value[rows] = additions_score(y, x, parameters, features, self.kernel)
+                y, read = families.children(self._table), self._inputs.read(families)
+                own = torch.cat([scales[rows].gather(1, families.members), ends[rows]], -1)
+                value[rows] = additions_score(y, read.x, read.spread(own), features, self.kernel)
         return value
 
-    def _columns(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N,), (N, |S|)
-        return self._table.y[:, child], self._table.x[:, parents.to(self._table.x.device)]
+    def _read(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N, W), (W + 2,)
+        """What the kernel of a child reads, with its parameters."""
+        read = self._inputs.read(Families.of(torch.tensor([child]), parents[None]))
+        return read.x[0], read.spread(self.kernel_parameters(child, parents)[None])[0]
 
     def pair_probe(
         self, child: int, parents: Tensor, least: float
     ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
-        residual, x = self._columns(child, parents)
+        residual = self._table.y[:, child]
         if parents.any():
-            residual = gp_residual(residual, x, self.kernel_parameters(child, parents), self.kernel)
+            residual = gp_residual(residual, *self._read(child, parents), self.kernel)
         if self._shapes is None:
             self._shapes = simple_shapes(self._table.x)
         return clear_pairs(residual, self._shapes, least)

@@ -13,9 +13,10 @@ import numpy as np
 from ... import datasets
 from ...datasets import Dataset
 from ...learners import DAGPosterior, ExactPosterior
-from ..experiment import Experiment, Method, Source, listed_experiment
+from ..experiment import Method, Source
 from ..measures import Fitted, Values, posterior, structure
-from ..views import Figure, Metric, Table
+from ..views import SHD, Figure, Metric, all_in_one
+from .accuracy import own_experiment
 
 EDGE_PRIOR = 0.1  # of the exact posterior and of what is compared with it
 FUNCTIONS = ("gp", "network", "additive", "linear")
@@ -52,44 +53,38 @@ def distance_to_exact(fitted: Fitted) -> Values:
     return {"distance": float(distance.mean()), "its 95 %": float(np.quantile(distance, 0.95))}
 
 
-listed_experiment(
-    Experiment(
-        name="calibration",
-        summary="Stated probabilities beside shares of true edges, and beside the exact posterior",
-        sources=tuple(
-            Source(name, partial(eight_nodes, **facts), first=1000) for name, facts in KINDS.items()
+own_experiment(
+    "calibration",
+    "Stated probabilities beside shares of true edges, and beside the exact posterior",
+    sources=tuple(
+        Source(name, partial(eight_nodes, **facts), first=1000) for name, facts in KINDS.items()
+    ),
+    methods=(
+        Method("auto", DAGPosterior),
+        *(
+            Method(name, DAGPosterior, {"mechanism": name, "edge_prior": EDGE_PRIOR})
+            for name in FUNCTIONS
         ),
-        methods=(
-            Method("auto", DAGPosterior),
-            *(
-                Method(name, DAGPosterior, {"mechanism": name, "edge_prior": EDGE_PRIOR})
-                for name in FUNCTIONS
-            ),
-            *(Method(f"exact, {name}", ExactPosterior, {"mechanism": name}) for name in FUNCTIONS),
+        *(Method(f"exact, {name}", ExactPosterior, {"mechanism": name}) for name in FUNCTIONS),
+    ),
+    measures=(structure, posterior, distance_to_exact),
+    views=(
+        *all_in_one(
+            Metric("Brier", digits=3, better="lower"),
+            Metric("gap", digits=3, better="lower", gap=("stated", "share", "pairs")),
+            Metric("distance", digits=3, better=""),
+            Metric("its 95 %", digits=2, better=""),
+            Metric("expected SHD", better="lower"),
+            SHD,
         ),
-        measures=(structure, posterior, distance_to_exact),
-        views=(
-            Table(
-                (
-                    Metric("Brier", digits=3, better="lower"),
-                    Metric("gap", digits=3, better="lower", gap=("stated", "share", "pairs")),
-                    Metric("distance", digits=3, better=""),
-                    Metric("its 95 %", digits=2, better=""),
-                    Metric("expected SHD", better="lower"),
-                    Metric("SHD", better="lower"),
-                ),
-                columns="all",
-            ),
-            Figure(
-                "stated",
-                "share",
-                "stated probability",
-                "share that are edges",
-                diagonal=True,
-                pooled="pairs",
-            ),
+        Figure(
+            "stated",
+            "share",
+            "stated probability",
+            "share that are edges",
+            diagonal=True,
+            pooled="pairs",
         ),
-        sets=20,
-        group="own",
-    )
+    ),
+    sets=20,
 )

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from ... import datasets
 from ...datasets import Dataset, Provenance
-from ..experiment import Experiment, Source, listed_experiment
+from ...records import MISFIT
+from ..experiment import Source
 from ..measures import Fitted, Values
-from ..quality import MISFIT
-from ..views import Metric, Table
-from .accuracy import DEFAULT
+from ..views import Metric, all_in_one
+from .accuracy import DEFAULT, own_experiment
 from .violations import before_hiding, violation
 
 FIRST = 100  # the test and its level were chosen on tables below 30
@@ -78,32 +78,23 @@ def _whole(kind: str, index: int) -> tuple[NDArray[np.float64], Graph, Graph]:
     return data.X, data.adjacency, np.setdiff1d(np.arange(len(data.names)), hidden)
 
 
-listed_experiment(
-    Experiment(
-        name="hidden-causes",
-        summary="Pairs named as moving together, on tables with hidden causes and without any",
-        sources=tuple(Source(kind, table, first=FIRST) for kind in (*COMPLETE, *HIDING)),
-        methods=(DEFAULT,),
-        measures=(pairs,),
-        views=(
-            Table(
-                (
-                    Metric("names a pair", digits=2, better=""),
-                    Metric("or a column", digits=2, better=""),
-                    *(
-                        Metric(name, better="")
-                        for name in (
-                            "pairs named",
-                            "of these confounded",
-                            "confounded, no edge",
-                            "of these linked",
-                            "of these named",
-                        )
-                    ),
-                ),
-                columns="all",
-            ),
+own_experiment(
+    "hidden-causes",
+    "Pairs named as moving together, on tables with hidden causes and without any",
+    sources=tuple(Source(kind, table, first=FIRST) for kind in (*COMPLETE, *HIDING)),
+    methods=(DEFAULT,),
+    measures=(pairs,),
+    views=all_in_one(
+        *(Metric(name, digits=2, better="") for name in ("names a pair", "or a column")),
+        *(
+            Metric(name, better="")
+            for name in (
+                "pairs named",
+                "of these confounded",
+                "confounded, no edge",
+                "of these linked",
+                "of these named",
+            )
         ),
-        group="own",
-    )
+    ),
 )

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from ... import datasets
 from ...datasets import Dataset
 from ...learners import DAGPosterior
-from ..experiment import Experiment, Method, Source, listed_experiment
+from ..experiment import Method, Source
 from ..measures import Fitted, Values
-from ..views import Figure, Metric, Table
-from .accuracy import DEFAULT
+from ..views import SECONDS, SHD, Figure, Metric, all_in_one
+from .accuracy import DEFAULT, own_experiment
 
 OBSERVED, EACH = 500, 100  # rows
 TARGETS = {10: (0, 1, 2, 5, 10), 20: (0, 2, 5, 10, 20)}  # how many columns are set, by columns
@@ -100,41 +100,30 @@ def essential(dag: Graph, targets: NDArray[np.int64]) -> Graph:
             return np.asarray(known | (linked & ~known.T))
 
 
-listed_experiment(
-    Experiment(
-        name="interventions",
-        summary="Directions of lines by the number of columns that were set; open ones count half",
-        sources=tuple(
-            Source(
-                f"{columns} columns, {targets} set",
-                partial(set_columns, columns=columns, targets=targets),
+own_experiment(
+    "interventions",
+    "Directions of lines by the number of columns that were set; open ones count half",
+    sources=tuple(
+        Source(
+            f"{columns} columns, {targets} set",
+            partial(set_columns, columns=columns, targets=targets),
+        )
+        for columns, numbers in TARGETS.items()
+        for targets in numbers
+    ),
+    methods=(DEFAULT, Method("DAGPosterior, linear", DAGPosterior, {"mechanism": "linear"})),
+    measures=(directions,),
+    views=(
+        *all_in_one(Metric("directed right", 100), Metric("F1", 100), SHD, SECONDS),
+        *(
+            Figure(
+                "columns set",
+                f"F1, {columns} columns",
+                "columns set",
+                f"F1 of directed edges, {columns} columns",
+                panels=False,
             )
-            for columns, numbers in TARGETS.items()
-            for targets in numbers
+            for columns in TARGETS
         ),
-        methods=(DEFAULT, Method("DAGPosterior, linear", DAGPosterior, {"mechanism": "linear"})),
-        measures=(directions,),
-        views=(
-            Table(
-                (
-                    Metric("directed right", scale=100),
-                    Metric("F1", scale=100),
-                    Metric("SHD", better="lower"),
-                    Metric("seconds", better=""),
-                ),
-                columns="all",
-            ),
-            *(
-                Figure(
-                    "columns set",
-                    f"F1, {columns} columns",
-                    "columns set",
-                    f"F1 of directed edges, {columns} columns",
-                    panels=False,
-                )
-                for columns in TARGETS
-            ),
-        ),
-        group="own",
-    )
+    ),
 )

@@ -11,10 +11,10 @@ from ... import datasets
 from ...datasets import Dataset
 from ...datasets.mixed import MixedModel
 from ...learners import DAGPosterior
-from ..experiment import Experiment, Source, listed_experiment
+from ..experiment import Source
 from ..measures import Fitted, Values, posterior, structure
-from ..views import Metric, Table
-from .accuracy import DEFAULT
+from ..views import DIRECTED, SHD, Metric, all_in_one
+from .accuracy import DEFAULT, own_experiment
 
 FIRST = 100  # sets that were never looked at
 COLUMNS = (8, 11, 14, 17, 20)  # in turn
@@ -65,7 +65,10 @@ def interventions(fitted: Fitted) -> Values:
                     continue
                 columns = usual[:, effect], truth[:, effect], drawn[:, effect]
                 if kind == "category":
-                    before, told, said = (_shares(column) for column in columns)
+                    before, told, said = (
+                        np.bincount(column.astype(int), minlength=10)[:10] / len(column)
+                        for column in columns
+                    )
                     if np.abs(told - before).sum() > 0.1:
                         shares.append(np.abs(said - told).sum() / 2)
                     continue
@@ -85,10 +88,6 @@ def _generator(data: Dataset) -> MixedModel:
     return MixedModel(data.adjacency, types, int(seed), laws == "usual")
 
 
-def _shares(column: np.ndarray) -> np.ndarray:  # (rows,) -> (10,)
-    return np.bincount(column.astype(int), minlength=10)[:10] / len(column)
-
-
 def _sources() -> tuple[Source, ...]:
     found = []
     for usual, typed in ((True, True), (True, False), (False, True), (False, False)):
@@ -99,29 +98,21 @@ def _sources() -> tuple[Source, ...]:
     return tuple(found)
 
 
-listed_experiment(
-    Experiment(
-        name="mixed-columns",
-        summary="DAGPosterior on tables of columns of all types, and taking them for numbers",
-        sources=_sources(),
-        methods=(DEFAULT,),
-        measures=(structure, posterior, certainty, interventions),
-        views=(
-            Table(
-                (
-                    Metric("Dir-AUC-PR", scale=100),
-                    Metric("SHD", better="lower"),
-                    Metric("stated", better=""),
-                    Metric("stated and right", better=""),
-                    Metric("off in means", digits=2, better="lower"),
-                    Metric("off in log deviations", digits=2, better="lower"),
-                    Metric("off in shares", digits=2, better="lower"),
-                    Metric("seconds", digits=0, better=""),
-                ),
-                columns="all",
-            ),
-        ),
-        sets=5,
-        group="own",
-    )
+own_experiment(
+    "mixed-columns",
+    "DAGPosterior on tables of columns of all types, and taking them for numbers",
+    sources=_sources(),
+    methods=(DEFAULT,),
+    measures=(structure, posterior, certainty, interventions),
+    views=all_in_one(
+        DIRECTED,
+        SHD,
+        Metric("stated", better=""),
+        Metric("stated and right", better=""),
+        Metric("off in means", digits=2, better="lower"),
+        Metric("off in log deviations", digits=2, better="lower"),
+        Metric("off in shares", digits=2, better="lower"),
+        Metric("seconds", digits=0, better=""),
+    ),
+    sets=5,
 )

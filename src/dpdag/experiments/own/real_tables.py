@@ -12,10 +12,10 @@ import pandas as pd
 
 from ...columns import column_types
 from ...datasets import Dataset, Provenance
-from ..experiment import Experiment, Source, listed_experiment
+from ..experiment import Source
 from ..measures import Fitted, Values
-from ..views import Metric, Table
-from .accuracy import DEFAULT
+from ..views import Metric, all_in_one
+from .accuracy import DEFAULT, own_experiment
 
 ROWS = 2000  # at most, drawn at random
 
@@ -130,23 +130,15 @@ def _sources() -> tuple[Source, ...]:
     )
 
 
-listed_experiment(
-    Experiment(
-        name="real-tables",
-        summary="Arrows into sex, age and lots, which nothing causes (more with statsmodels)",
-        sources=_sources(),
-        methods=(DEFAULT,),
-        measures=(into_roots,),
-        views=(
-            Table(
-                (
-                    Metric("roots", digits=0, better=""),
-                    Metric("surest arrow into a root", digits=2, better="lower"),
-                    Metric("seconds", digits=0, better=""),
-                ),
-                columns="all",
-            ),
-        ),
-        group="own",
-    )
+own_experiment(
+    "real-tables",
+    "Arrows into sex, age and lots, which nothing causes (more with statsmodels)",
+    sources=_sources(),
+    methods=(DEFAULT,),
+    measures=(into_roots,),
+    views=all_in_one(
+        Metric("roots", digits=0, better=""),
+        Metric("surest arrow into a root", digits=2, better="lower"),
+        Metric("seconds", digits=0, better=""),
+    ),
 )

@@ -9,9 +9,9 @@ import numpy as np
 
 from ... import datasets
 from ...datasets import Dataset
-from ..experiment import Experiment, Source, listed_experiment
-from ..views import Metric, Table
-from .accuracy import DEFAULT, MEASURES
+from ..experiment import Source
+from ..views import AUCS, DIRECTED, SHD, Metric, all_in_one
+from .accuracy import DEFAULT, MEASURES, own_experiment
 
 FIRST = 200  # sets that were never looked at
 
@@ -40,37 +40,29 @@ def with_copy(name: str, index: int, *, noise: float) -> Dataset:
     return replace(data, X=X, adjacency=larger, names=[*data.names, "copy"])
 
 
-listed_experiment(
-    Experiment(
-        name="robustness",
-        summary="DAGPosterior with few and many rows, hidden common causes and a copied column",
-        sources=(
-            *(
-                Source(f"{count} rows", partial(with_rows, count=count), first=FIRST)
-                for count in (100, 300, 1000, 10_000)
-            ),
-            *(
-                Source(f"{count} hidden causes", partial(with_hidden, count=count), first=FIRST)
-                for count in (1, 2)
-            ),
-            Source("a column copied, 5 % noise", partial(with_copy, noise=0.05), first=FIRST),
+own_experiment(
+    "robustness",
+    "DAGPosterior with few and many rows, hidden common causes and a copied column",
+    sources=(
+        *(
+            Source(f"{count} rows", partial(with_rows, count=count), first=FIRST)
+            for count in (100, 300, 1000, 10_000)
         ),
-        methods=(DEFAULT,),
-        measures=MEASURES,
-        views=(
-            Table(
-                (
-                    Metric("Dir-AUC-PR", scale=100),
-                    Metric("Un-AUC-PR", scale=100),
-                    Metric("SHD", better="lower"),
-                    Metric("expected SHD", better="lower"),
-                    Metric("Brier", digits=3, better="lower"),
-                    Metric("seconds", digits=0, better=""),
-                ),
-                columns="all",
-            ),
+        *(
+            Source(f"{count} hidden causes", partial(with_hidden, count=count), first=FIRST)
+            for count in (1, 2)
         ),
-        sets=3,
-        group="own",
-    )
+        Source("a column copied, 5 % noise", partial(with_copy, noise=0.05), first=FIRST),
+    ),
+    methods=(DEFAULT,),
+    measures=MEASURES,
+    views=all_in_one(
+        DIRECTED,
+        AUCS[0],
+        SHD,
+        Metric("expected SHD", better="lower"),
+        Metric("Brier", digits=3, better="lower"),
+        Metric("seconds", digits=0, better=""),
+    ),
+    sets=3,
 )

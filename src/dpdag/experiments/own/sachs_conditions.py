@@ -14,11 +14,11 @@ import numpy as np
 from ... import datasets, metrics
 from ...datasets import Dataset
 from ...learners import CAM
-from ..comparison import compare
-from ..experiment import Experiment, Method, Source, listed_experiment
+from ...records import compare
+from ..experiment import Method, Source
 from ..measures import Fitted, Values, structure
-from ..views import Metric, Table
-from .accuracy import DEFAULT
+from ..views import DIRECTED, Metric, all_in_one
+from .accuracy import DEFAULT, own_experiment
 
 NINE = tuple(range(1, 10))
 
@@ -38,35 +38,25 @@ def against_consensus(fitted: Fitted) -> Values:
     return {"right": found.found, "reversed": found.reversed, "SID": metrics.sid(truth, graph)}
 
 
-listed_experiment(
-    Experiment(
-        name="sachs-conditions",
-        summary="Protein data under nine conditions, targets given or rows pooled",
-        sources=tuple(
-            Source(name, partial(conditions, numbers=numbers, told=told), count=1)
-            for name, numbers, told in (
-                ("anti-CD3/CD28 alone", (1,), False),
-                ("nine conditions, targets given", NINE, True),
-                ("nine conditions, as if observed", NINE, False),
-                ("conditions 1 to 7, targets given", NINE[:7], True),
-            )
-        ),
-        methods=(DEFAULT, Method("CAM", CAM)),
-        measures=(structure, against_consensus),
-        views=(
-            Table(
-                (
-                    Metric("edges", digits=0, better=""),
-                    Metric("right", digits=0),
-                    Metric("reversed", digits=0, better="lower"),
-                    Metric("SHD", digits=0, better="lower"),
-                    Metric("SID", digits=0, better="lower"),
-                    Metric("Dir-AUC-PR", scale=100),
-                    Metric("seconds", digits=0, better=""),
-                ),
-                columns="all",
-            ),
-        ),
-        group="own",
-    )
+own_experiment(
+    "sachs-conditions",
+    "Protein data under nine conditions, targets given or rows pooled",
+    sources=tuple(
+        Source(name, partial(conditions, numbers=numbers, told=told), count=1)
+        for name, numbers, told in (
+            ("anti-CD3/CD28 alone", (1,), False),
+            ("nine conditions, targets given", NINE, True),
+            ("nine conditions, as if observed", NINE, False),
+            ("conditions 1 to 7, targets given", NINE[:7], True),
+        )
+    ),
+    methods=(DEFAULT, Method("CAM", CAM)),
+    measures=(structure, against_consensus),
+    views=all_in_one(
+        Metric("edges", digits=0, better=""),
+        Metric("right", digits=0),
+        *(Metric(name, digits=0, better="lower") for name in ("reversed", "SHD", "SID")),
+        DIRECTED,
+        Metric("seconds", digits=0, better=""),
+    ),
 )

@@ -12,8 +12,6 @@ from ... import datasets
 from ...datasets import Dataset
 from ..experiment import Source
 
-__all__ = ["OFF_CLASS"]
-
 Array = NDArray[np.float64]
 
 

@@ -11,9 +11,9 @@ from ... import datasets
 from ...datasets import Dataset, Provenance
 from ...evidence.mixture import FUNCTIONS
 from ...learners import DAGPosterior
-from ..experiment import Experiment, Method, Source, listed_experiment
-from ..views import Metric, Table
-from .accuracy import MEASURES
+from ..experiment import Method, Source
+from ..views import DIRECTED, SECONDS, SHD, Metric, all_in_one
+from .accuracy import MEASURES, own_experiment
 
 ROWS = 500
 BENT = (
@@ -83,38 +83,25 @@ def _named(name: str, X: Any, truth: Any) -> Dataset:
     return Dataset(X, truth, [f"x{k}" for k in range(len(truth))], name, provenance)
 
 
-listed_experiment(
-    Experiment(
-        name="skewed-columns",
-        summary="Skewed columns left alone, and transformed where the evidence says so",
-        sources=(
-            *(
-                Source(
-                    mechanism + (", skewed" if skewed else ""),
-                    partial(graph, mechanism=mechanism, skewed=skewed),
-                )
-                for mechanism in ("gp", "additive-gp", "mlp", "linear")
-                for skewed in (False, True)
-            ),
-            *(Source(kind, small) for kind in SMALL),
+own_experiment(
+    "skewed-columns",
+    "Skewed columns left alone, and transformed where the evidence says so",
+    sources=(
+        *(
+            Source(
+                mechanism + (", skewed" if skewed else ""),
+                partial(graph, mechanism=mechanism, skewed=skewed),
+            )
+            for mechanism in ("gp", "additive-gp", "mlp", "linear")
+            for skewed in (False, True)
         ),
-        methods=(
-            Method("left alone", DAGPosterior, {"mechanism": FUNCTIONS}),
-            Method("transformed", DAGPosterior),
-        ),
-        measures=MEASURES,
-        views=(
-            Table(
-                (
-                    Metric("Dir-AUC-PR", scale=100),
-                    Metric("SHD", better="lower"),
-                    Metric("turned, surely", better="lower"),
-                    Metric("seconds", better=""),
-                ),
-                columns="all",
-            ),
-        ),
-        sets=5,
-        group="own",
-    )
+        *(Source(kind, small) for kind in SMALL),
+    ),
+    methods=(
+        Method("left alone", DAGPosterior, {"mechanism": FUNCTIONS}),
+        Method("transformed", DAGPosterior),
+    ),
+    measures=MEASURES,
+    views=all_in_one(DIRECTED, SHD, Metric("turned, surely", better="lower"), SECONDS),
+    sets=5,
 )

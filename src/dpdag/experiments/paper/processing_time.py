@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from ...learners import CAM
 from ...selection import neighbours, prune
-from ..experiment import Experiment, Method, listed_experiment
+from ..experiment import Method, list_experiment
 from ..sources import named
 from ..views import Metric, Table
 
@@ -39,26 +39,22 @@ class Pruning(BaseEstimator):
         return self
 
 
-listed_experiment(
-    Experiment(
-        name="processing-time",
-        summary="Seconds of neighbour selection (by trees), of CAM and of pruning the true graph",
-        sources=tuple(map(named, ("ER-10-40", "ER-50-200", "ER-100-400"))),
-        methods=(
-            Method("PNS", Selection),
-            Method("PNS, additive", Selection, {"method": "additive"}),
-            Method("CAM", CAM, {"n_bootstrap": 0, "moves": ("add",), "prune": False}),
-            Method("Pruning", Pruning),
+list_experiment(
+    "processing-time",
+    "Seconds of neighbour selection (by trees), of CAM and of pruning the true graph",
+    sources=tuple(map(named, ("ER-10-40", "ER-50-200", "ER-100-400"))),
+    methods=(
+        Method("PNS", Selection),
+        Method("PNS, additive", Selection, {"method": "additive"}),
+        Method("CAM", CAM, {"n_bootstrap": 0, "moves": ("add",), "prune": False}),
+        Method("Pruning", Pruning),
+    ),
+    measures=(),
+    views=(
+        Table(
+            (Metric("seconds", digits=2, better=""),), columns="methods", paper=("processing_time",)
         ),
-        measures=(),
-        views=(
-            Table(
-                (Metric("seconds", digits=2, better=""),),
-                columns="methods",
-                paper=("processing_time",),
-            ),
-        ),
-        sets=5,
-        alone=True,
-    )
+    ),
+    sets=5,
+    alone=True,
 )

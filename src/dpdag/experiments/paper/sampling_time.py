@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from ...distributions import DPDAG
 from ...seeding import torch_generator
-from ..experiment import Experiment, Method, Source, listed_experiment
+from ..experiment import Method, Source, list_experiment
 from ..measures import Fitted, Values
 from ..sources import nodes_alone
 from ..views import Figure
@@ -46,20 +46,16 @@ def sampling(fitted: Fitted) -> Values:
     return {"nodes": len(fitted.data.names), "milliseconds": 1e3 * sum(seconds) / len(seconds)}
 
 
-listed_experiment(
-    Experiment(
-        name="sampling-time",
-        summary="Time to draw a DAG of 10 to 200 nodes, one at a time, 30 each",
-        sources=tuple(
-            Source(f"{n} nodes", nodes_alone) for n in (10, 20, 30, 50, 75, 100, 150, 200)
-        ),
-        methods=(
-            Method("Gumbel-Sinkhorn", Sampler, {"permutation": "sinkhorn"}),
-            Method("Gumbel-Top-k", Sampler, {"permutation": "topk"}),
-        ),
-        measures=(sampling,),
-        views=(Figure("nodes", "milliseconds", "nodes", "milliseconds", panels=False, log="xy"),),
-        sets=3,
-        alone=True,
-    )
+list_experiment(
+    "sampling-time",
+    "Time to draw a DAG of 10 to 200 nodes, one at a time, 30 each",
+    sources=tuple(Source(f"{n} nodes", nodes_alone) for n in (10, 20, 30, 50, 75, 100, 150, 200)),
+    methods=(
+        Method("Gumbel-Sinkhorn", Sampler, {"permutation": "sinkhorn"}),
+        Method("Gumbel-Top-k", Sampler, {"permutation": "topk"}),
+    ),
+    measures=(sampling,),
+    views=(Figure("nodes", "milliseconds", "nodes", "milliseconds", panels=False, log="xy"),),
+    sets=3,
+    alone=True,
 )

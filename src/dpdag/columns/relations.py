@@ -1,0 +1,82 @@
+"""Columns that arithmetic ties together: a total and its parts, shares of a whole, copies."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+# Nats a row by which columns are known from others when that is arithmetic rather than nature: what
+# is left of a column has e^-5 of its spread.
+EXACT = 5.0
+
+_ROUNDING = 1e-12  # of a column's variance, in floating point
+_TOGETHER = 0.1  # partial correlation of two columns of one relation; one, where there is no other
+
+
+class Relations(NamedTuple):
+    """Groups of columns, each tied by exact linear relations.
+
+    Attributes:
+        groups: Columns of each.
+        linked: (n, n) in (0, 1] for two columns of one group, the share of pairs of which one was
+            computed from the other; zero for all other pairs.
+    """
+
+    groups: list[list[int]]
+    linked: Tensor
+
+
+def exact_relations(x: Tensor) -> Relations:  # (rows, n)
+    r"""Which columns are exact linear functions of others.
+
+    Of k columns with r relations among them, r were computed from the rest, and nothing in the
+    table tells which. Two that were not computed are linked by nothing that the relation shows, so
+    of a group
+
+    .. math:: 1 - \binom{k - r}{2} \Big/ \binom{k}{2}
+
+    of the pairs are linked: all where a column is a copy of another one, two thirds among a total
+    and its two parts, a fifth among ten shares of a whole.
+
+    Example:
+        >>> parts = torch.rand(200, 3, generator=torch.Generator().manual_seed(0)).double()
+        >>> found = exact_relations(torch.cat([parts, parts[:, :2].sum(1, keepdim=True)], 1))
+        >>> found.groups, round(float(found.linked[0, 3]), 2), float(found.linked[2, 3])
+        ([[0, 1, 3]], 0.67, 0.0)
+    """
+    rows, n = x.shape
+    centred = x.double() - x.double().mean(0)
+    size = centred.square().mean(0).sqrt()
+    z = centred[:, size > 0] / size[size > 0]
+    linked = torch.zeros(n, n, dtype=torch.float64)
+    groups: list[list[int]] = []
+    if rows <= n + 1 or not z.shape[1]:  # any column is known from as many others as rows
+        return Relations(groups, linked)
+    values, vectors = torch.linalg.eigh(z.T @ z / (rows - n))
+    exact = values < math.exp(-2 * EXACT)
+    if not bool(exact.any()):
+        return Relations(groups, linked)
+    tied = vectors[:, exact] / values[exact].clamp_min(_ROUNDING).sqrt()  # (m, r)
+    precision = tied @ tied.T
+    unexplained = precision.diagonal().clamp_min(_ROUNDING).reciprocal()
+    own = unexplained < math.exp(-2 * EXACT)
+    near = precision.square() * unexplained * unexplained[:, None] > _TOGETHER**2
+    near &= own & own[:, None]
+    columns = torch.arange(n)[size > 0]
+    projection = vectors[:, exact] @ vectors[:, exact].T
+    waiting = own.clone()
+    while bool(waiting.any()):
+        group = near[waiting.nonzero()[0, 0]]
+        while bool((grown := near[group].any(0) | group).ne(group).any()):
+            group = grown
+        waiting &= ~group
+        count, relations = int(group.sum()), float(projection.diagonal()[group].sum())
+        rest = count - max(1, round(relations))
+        share = 1 - rest * (rest - 1) / (count * (count - 1)) if count > 1 else 0.0
+        members = columns[group]
+        linked[members[:, None], members] = share
+        groups.append(members.tolist())
+    return Relations(groups, linked.fill_diagonal_(0.0))

@@ -1,0 +1,87 @@
+"""Evidence of columns of two modes, in which causes decide between the modes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from ..columns import Table, upper_mode
+from ..deadline import ENDLESS, Deadline
+from .base import Evidence
+from .discrete import DiscreteEvidence
+
+__all__ = ["SWITCH", "SwitchEvidence"]
+
+SWITCH = "switch"  # its name among kinds of functions
+
+
+class SwitchEvidence(Evidence):
+    r"""Log density of a column, the mode that its values are in following its parents.
+
+    .. math:: \log p(x_v \mid x_S) = \log p(x_v) + \log P(m_v \mid x_S) - \log P(m_v)
+
+    with m the mode, upper or lower, that every value is in, and logistic probabilities P of lines
+    and sums of curves. What is switched on by its causes has this density, and no function of them
+    with noise around it: such a function takes what is on and what is off for noise. A column of
+    one mode has no more than its density.
+
+    Arguments:
+        table: Standardised columns.
+        root: (n,) log densities of the columns by themselves.
+        continuous: (n,) bool, columns that may have modes; all by default.
+        categories: Columns whose numbers are names.
+        deadline: Asked before every batch.
+
+    Example:
+        >>> cause, noise = torch.randn(2, 400, generator=torch.Generator().manual_seed(0)).double()
+        >>> x = torch.stack([cause, 5 * (cause > 0.3) + noise], 1)
+        >>> x = (x - x.mean(0)) / x.std(0)
+        >>> evidence = SwitchEvidence(Table(x, x), torch.zeros(2).double())
+        >>> given = torch.tensor([[False, True], [True, False]])
+        >>> [round(float(v)) for v in evidence.log_evidence(torch.arange(2), given)[:1]]
+        [0]
+        >>> bool(evidence.log_evidence(torch.arange(2), given)[1] > 150)
+        True
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        root: Tensor,
+        *,
+        continuous: Tensor | None = None,
+        categories: tuple[int, ...] = (),
+        deadline: Deadline = ENDLESS,
+    ) -> None:
+        self.n_nodes, self.root = table.x.shape[1], root
+        modes = [
+            None if continuous is not None and not continuous[k] else upper_mode(column)
+            for k, column in enumerate(table.y.T)
+        ]
+        self.has = torch.tensor([mode is not None for mode in modes])
+        values = [x if mode is None else mode.to(x) for x, mode in zip(table.x.T, modes)]
+        kinds = ["continuous" if mode is None else "binary" for mode in modes]
+        for k in categories:
+            kinds[k] = "category"
+        self._modes = DiscreteEvidence(
+            table.x,
+            torch.stack(values, -1),
+            kinds,
+            functions=("linear", "additive"),
+            deadline=deadline,
+        )
+
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
+        value, own = self.root[child].clone(), self.has[child] & parents.any(-1)
+        if bool(own.any()):
+            found = self._modes.log_evidence(child[own], parents[own])
+            value[own] += found - self._modes.log_root[child[own]]
+        return value
+
+    def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
+        """Evidences with each node of ``which`` (b, n) toggled; of others as they are."""
+        value, own = self.log_evidence(child, parents)[:, None].repeat(1, self.n_nodes), self.has
+        rows = own[child].nonzero()[:, 0]
+        if len(rows):
+            value[rows] += self._modes.screens(child[rows], parents[rows]).where(which[rows], 0.0)
+        return value

@@ -1,0 +1,144 @@
+"""Whether a graph is any good, in words: what it explains, what it leaves, what may hide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from .diagnostics import listed
+
+MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
+COMPUTED = 0.99  # of a column that others account for: measurements are seldom so exact
+ASKED = 6  # columns that a reader is asked about
+
+
+def quality_facts(learner: Any) -> dict[str, Any] | None:
+    r"""What ``quality_`` has, and of every column the share explained and the misfit.
+
+    .. math:: 1 - \exp\bigl(-\tfrac{2}{N} \text{nats over the column by itself}\bigr)
+
+    which is R² of lines with Gaussian noise (Cox and Snell).
+    """
+    if not hasattr(learner, "quality_"):
+        return None
+    columns = [
+        {
+            "column": one["column"],
+            "explained": max(0.0, -math.expm1(-2 * one["nats_over_root"] / one["rows"])),
+            "misfit": one["misfit"],
+        }
+        for one in learner.choice_
+    ]
+    return {**learner.quality_, "columns": columns}
+
+
+def explains(quality: Mapping[str, Any]) -> str:
+    """What a graph explains beside no graph and graphs of chance, in words and then in numbers.
+
+    Example:
+        >>> found = {"by_curves": 1.3, "nats_per_row": 1.3, "random_graphs": [0.1, 0.3]}
+        >>> print(explains({**found, "found_again": None}))
+        far more than 2 random graphs of the same size (1.30 nats a row over no graph, they 0.10 to
+        0.30); which way its arrows point is not tested by this
+    """
+    own, whole, drawn = (quality[k] for k in ("by_curves", "nats_per_row", "random_graphs"))
+    if not own and not whole:
+        return "nothing: no links were found; there are none, or the rows are too few to show them"
+    said = f"{own:.2f} nats a row over no graph"
+    if drawn:
+        low, high = (f"{value:.2f}" for value in (min(drawn), max(drawn)))
+        most = "far more" if max(drawn) < own / 2 else "more" if max(drawn) < own else "no more"
+        span = low if low == high else f"{low} to {high}"
+        said = f"{most} than {len(drawn)} random graphs of the same size ({said}, they {span})"
+        said += "; which way its arrows point is not tested by this"
+    if again := quality["found_again"]:
+        said += f"; halves of the rows find {again['links']:.0%} of its links again"
+        said += f", {again['arrows']:.0%} of its arrows"
+    return said
+
+
+def cautions(quality: Mapping[str, Any] | None, hidden: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What a reader has to know before acting on a graph, a sentence each."""
+    found = [] if quality is None else _of_chance(quality) + _of_columns(quality)
+    if hidden:
+        pairs = listed([(pair["source"], pair["target"]) for pair in hidden])
+        verb = "move together" if len(hidden) == 1 else "(each pair) move together"
+        found.append(
+            f"{pairs} {verb} beyond what the graph explains: a common cause that was not measured, "
+            "or a link that was missed."
+        )
+    return found
+
+
+def _of_chance(quality: Mapping[str, Any]) -> list[str]:
+    own, whole, drawn = (quality[k] for k in ("by_curves", "nats_per_row", "random_graphs"))
+    if drawn and max(drawn) >= whole:
+        return ["Graphs drawn by chance explain as much: believe no single arrow of this one."]
+    if drawn and median(drawn) > 0.5 * own:
+        return [
+            "Most graphs drawn by chance explain more than half as much: nearly everything hangs "
+            "together here, so that this comparison says little for single arrows."
+        ]
+    return []
+
+
+def _of_columns(quality: Mapping[str, Any]) -> list[str]:
+    computed = [one["column"] for one in quality["columns"] if one["explained"] > COMPUTED]
+    return _of_functions(computed) + _of_misfits(quality)
+
+
+def _of_functions(computed: list[str]) -> list[str]:
+    if not computed:
+        return []
+    return [
+        f"{listed(computed)} can be computed almost exactly from other columns: probably a total, "
+        "a ratio or a copy in other units, so that arrows there are arithmetic rather than nature, "
+        f"and may point any way. Consider leaving it out (--drop {computed[0]})."
+    ]
+
+
+def _of_misfits(quality: Mapping[str, Any]) -> list[str]:
+    left = [one for one in quality["columns"] if one["misfit"] > MISFIT]
+    left.sort(key=lambda one: -one["misfit"])
+    if not left:
+        return []
+    names = listed([one["column"] for one in left])
+    return [
+        f"Not all is explained: what the causes leave of {names} still follows other columns. "
+        "Functions of another kind, or causes that were not measured, are at work there: trust "
+        "the arrows at these columns least."
+    ]
+
+
+def may_be_effects(
+    names: Sequence[str], arrows_in: Sequence[int], quality: Mapping[str, Any] | None
+) -> str:
+    """The question that only a reader can answer, of the columns with causes; "" without any.
+
+    Arguments:
+        names: Of the columns.
+        arrows_in: How many arrows lead into each.
+        quality: Columns of which least is explained come first: they are the likeliest roots.
+
+    Example:
+        >>> print(may_be_effects(["sex", "dose"], [2, 0], None))
+        Can each of these be an effect of other columns? sex (2 arrows in). Where one cannot, as
+        age, sex or a treatment by lot, other arrows may be wrong with it: say so and fit again
+        (--first sex).
+    """
+    share = [0.0] * len(names)
+    if quality is not None:
+        share = [one["explained"] for one in quality["columns"]]
+    effects = [k for k in sorted(range(len(names)), key=share.__getitem__) if arrows_in[k]]
+    if not effects:
+        return ""
+    counted = [
+        f"{names[k]} ({arrows_in[k]} arrow{'s' if arrows_in[k] > 1 else ''} in)" for k in effects
+    ]
+    return (
+        f"Can each of these be an effect of other columns? {listed(counted, ASKED)}. Where one "
+        "cannot, as age, sex or a treatment by lot, other arrows may be wrong with it: say so and "
+        f"fit again (--first {names[effects[0]]})."
+    )
