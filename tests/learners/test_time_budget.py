@@ -27,7 +27,7 @@ def hurried(seconds: float | None, **params: object) -> DAGPosterior:
 
 
 @pytest.mark.parametrize("mechanism", ["auto", "gp"])
-@pytest.mark.parametrize("seconds", [1, 30, 100, 200])
+@pytest.mark.parametrize("seconds", [1, 30, 60, 100])
 @pytest.mark.filterwarnings("ignore::dpdag.NotConvergedWarning")
 def test_the_best_graph_so_far_is_a_valid_answer(ticks, mechanism, seconds) -> None:
     known = Knowledge(required=[(4, 0)], forbidden=[(0, 1)])
@@ -55,7 +55,7 @@ def test_what_is_left_out_is_said(ticks) -> None:
 
 @pytest.mark.filterwarnings("ignore::dpdag.NotConvergedWarning")
 def test_more_time_finds_graphs_of_more_evidence(ticks) -> None:
-    found = [hurried(seconds).fit(X).quality_["nats_per_row"] for seconds in (1, 200, 100_000)]
+    found = [hurried(seconds).fit(X).quality_["nats_per_row"] for seconds in (1, 300, 100_000)]
     assert found[0] == 0
     assert found[1] > 0.5 * found[2] > 0
 
