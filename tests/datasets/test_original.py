@@ -10,7 +10,7 @@ import pytest
 
 from dpdag.datasets import ORIGINALS, load
 from dpdag.datasets import original as module
-from dpdag.datasets.download import blob_id, fetch
+from dpdag.datasets.original import blob_id, fetch
 
 CHAIN = np.eye(3, k=1)
 

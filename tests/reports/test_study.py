@@ -8,7 +8,7 @@ import pytest
 
 from dpdag.experiments import Experiment, Figure, Method, Metric, Outcome, Source, Store, Table
 from dpdag.experiments.cell import Cell
-from dpdag.experiments.layout import record_layout
+from dpdag.experiments.store import record_layout
 from dpdag.learners import LEARNERS
 from dpdag.reports import markdown_report, write_study
 from dpdag.reports.tables import paper_tables

@@ -17,7 +17,6 @@ from ..registry import suggest
 from .options import learner_class, settings
 from .table import FILE_ENDINGS
 
-GROUPS = ("paper", "own")
 WORD = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<settings>.*)\])?")
 
 
@@ -25,8 +24,8 @@ def chosen_experiments(words: Sequence[str]) -> list[Experiment]:
     """Experiments by name; "paper" and "own" stand for all of a kind."""
     found: dict[str, Experiment] = {}
     for word in words:
-        names = list(_members(word)) if word in GROUPS else [word]
-        found |= {name: EXPERIMENTS[name] for name in names}
+        group = [name for name in EXPERIMENTS if EXPERIMENTS[name].group == word]
+        found |= {name: EXPERIMENTS[name] for name in group or [word]}
     return list(found.values())
 
 
@@ -101,10 +100,6 @@ def source(word: str, known: Sequence[Source] = (), truth: Path | None = None) -
         return [found]
     hint = suggest(word, names)
     raise ValueError(f"Unknown data set {word!r} (--datasets).{hint} See 'dpdag list datasets'.")
-
-
-def _members(group: str) -> list[str]:
-    return [name for name in EXPERIMENTS if EXPERIMENTS[name].group == group]
 
 
 def _learner(name: str) -> tuple[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -76,7 +77,7 @@ def show(found: dict[str, Any], *, console: Console) -> None:
     line = f"{data['rows']} rows × {data['columns']} columns"
     if (data["rows_used"], len(used)) != (data["rows"], data["columns"]):
         line += f", learned from {data['rows_used']} × {len(used)}"
-    print_ = _printer(console)
+    print_ = partial(console.print, soft_wrap=True, highlight=False)
     print_(f"[bold]Data[/]      {escape(data['source'])}: {line}")
     for name, reason in data["dropped"].items():
         print_(f"  [yellow]left out[/]  {escape(name)}: {escape(reason)}")
@@ -151,7 +152,3 @@ def _remark(edge: dict[str, Any]) -> str:
         return "required"
     open_ = edge.get("probability", 1.0) < OPEN * edge.get("linked", 1.0)
     return "direction open" if open_ else ""
-
-
-def _printer(console: Console) -> Any:
-    return lambda text: console.print(text, soft_wrap=True, highlight=False)

@@ -6,17 +6,12 @@ from .mechanisms import GP, MECHANISMS, MLP, AdditiveGP, Linear, Mechanism, Poly
 from .mixed import COLUMN_TYPES, MixedModel, mixed
 from .noise import NOISES, Noise
 from .original import ORIGINALS
-from .preparation import (
-    floats,
-    text_columns,
-    uninformative,
-)
 from .random_graphs import GRAPHS, barabasi_albert, bipartite, erdos_renyi, scale_free, small_world
 from .record import Dataset, Provenance, Split
 from .sachs import SACHS_GRAPHS, sachs_adjacency
 from .sachs_interventional import SACHS_CONDITIONS
 from .simulation import NONLINEARITIES, simulate
-from .tabular import read
+from .tabular import floats, read, text_columns, uninformative
 
 __all__ = [
     "COLUMN_TYPES",

@@ -37,8 +37,7 @@ def erdos_renyi(n_nodes: int, n_edges: float, *, random_state: Any = None) -> In
         np.int64(6)
     """
     pairs = n_nodes * (n_nodes - 1) // 2
-    _check(n_nodes, n_edges, most=pairs)
-    rng = numpy_generator(random_state, "graph")
+    rng = _generator(n_nodes, n_edges, most=pairs, random_state=random_state)
     forward = np.triu(rng.random((n_nodes, n_nodes)) * pairs < n_edges, k=1)
     return _relabelled(forward, rng)
 
@@ -94,8 +93,7 @@ def _attach(
 ) -> IntArray:
     """Preferential attachment with the weight of a node given its parents and children."""
     pairs = n_nodes * (n_nodes - 1) // 2
-    _check(n_nodes, n_edges, most=pairs)
-    rng = numpy_generator(random_state, "graph")
+    rng = _generator(n_nodes, n_edges, most=pairs, random_state=random_state)
     links = np.floor(n_edges / n_nodes + rng.random(n_nodes)).astype(int)
     adjacency = np.zeros((n_nodes, n_nodes), dtype=np.int64)
     for new in range(1, n_nodes):
@@ -127,8 +125,7 @@ def bipartite(
     if not 0 < causes < 1:
         raise ValueError(f"'causes' must be in (0, 1); got {causes}.")
     c = min(max(round(causes * n_nodes), 1), n_nodes - 1)
-    _check(n_nodes, n_edges, most=c * (n_nodes - c))
-    rng = numpy_generator(random_state, "graph")
+    rng = _generator(n_nodes, n_edges, most=c * (n_nodes - c), random_state=random_state)
     forward = np.zeros((n_nodes, n_nodes), dtype=bool)
     forward[:c, c:] = rng.random((c, n_nodes - c)) * (c * (n_nodes - c)) < n_edges
     return _relabelled(forward, rng)
@@ -157,10 +154,9 @@ def small_world(
         np.int64(23)
     """
     pairs = n_nodes * (n_nodes - 1) // 2
-    _check(n_nodes, n_edges, most=pairs)
+    rng = _generator(n_nodes, n_edges, most=pairs, random_state=random_state)
     if not 0 <= rewiring <= 1:
         raise ValueError(f"'rewiring' must be in [0, 1]; got {rewiring}.")
-    rng = numpy_generator(random_state, "graph")
     source, target = np.triu_indices(n_nodes, k=1)
     step = np.minimum(target - source, n_nodes - target + source)
     m = round(n_edges)
@@ -175,13 +171,17 @@ def small_world(
     return ((joined | joined.T) & (rank[:, None] < rank)).astype(np.int64)
 
 
-def _check(n_nodes: int, n_edges: float, *, most: int) -> None:
+def _generator(
+    n_nodes: int, n_edges: float, *, most: int, random_state: Any
+) -> np.random.Generator:
+    """Of numbers for a graph of a possible size."""
     if n_nodes < 2:
         raise ValueError(f"'n_nodes' must be at least 2; got {n_nodes}.")
     if not 0 <= n_edges <= most:
         raise ValueError(
             f"'n_edges' must be in 0 … {most} for such a DAG of {n_nodes} nodes; got {n_edges:g}."
         )
+    return numpy_generator(random_state, "graph")
 
 
 def _permutation(n: int, rng: np.random.Generator) -> IntArray:

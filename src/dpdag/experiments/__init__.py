@@ -2,8 +2,7 @@
 
 from . import own, paper
 from .experiment import EXPERIMENTS, Experiment, Method, Source
-from .layout import Layout, read_layouts, record_layout
-from .store import Outcome, Store
+from .store import Layout, Outcome, Store, read_layouts, record_layout
 from .views import Figure, Metric, Table
 
 __all__ = [

@@ -15,13 +15,8 @@ import numpy as np
 from .experiment import Experiment, Method, Source
 from .measures import Measure
 
-PASSED = (
-    "random_state",
-    "device",
-    "verbose",
-    "adjacency",
-    "types",
-)  # given by the cell, not by the method
+# Given by the cell, not by the method.
+PASSED = ("random_state", "device", "verbose", "adjacency", "types")
 
 
 @dataclass(frozen=True)
@@ -92,16 +87,9 @@ def plan(
     for source in experiment.sources:
         most = wanted if experiment.held_out or source.count is None else source.count
         for index in range(source.first, source.first + min(wanted, most)):
+            asked = experiment.measures, experiment.held_out, device
             cells += [
-                Cell(
-                    source,
-                    index,
-                    method,
-                    seed,
-                    experiment.measures,
-                    experiment.held_out,
-                    device,
-                )
+                Cell(source, index, method, seed, *asked)
                 for method in experiment.methods
                 for seed in range(experiment.seeds if seeds is None else seeds)
             ]

@@ -19,7 +19,7 @@ from ..scm import StructuralModel, fit_by_rows, fit_discrete
 from ..seeding import torch_generator
 from .base import Array, DAGLearner, Job, Solution
 from .checks import warn_caller
-from .interventions import interventions
+from .targets import interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
 
 

@@ -16,14 +16,14 @@ from ..distributions import PERMUTATIONS, Constraints
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
+from ..seeding import base_seed, derive_seed
 from ..training import ProgressBar
 from .base import Job, Solution
 from .checks import check_choice, check_ranges
 from .model_learner import PosteriorLearner
-from .networks import Networks, take_replicas
-from .settings import design_of, hypers_of, start_orders
+from .networks import Networks, settings_of, take_replicas
 from .validation import warn_of_row_numbers
-from .variational import Replicas, fit_replicas, posterior
+from .variational import Design, Hyper, Replicas, fit_replicas, posterior, search_orders
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -235,3 +235,42 @@ class VIDPDAG(PosteriorLearner):
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
             networks = Networks.of(self).train(x, adjacency, was_set=was_set, start=networks)
         return networks.freeze(adjacency)
+
+
+def hypers_of(learner: Any) -> list[Hyper]:
+    """The settings of every restart."""
+    seed = base_seed(learner.random_state)
+    seeds = [derive_seed(seed, "restart", k) for k in range(learner.n_restarts)]
+    return [settings_of(learner, Hyper, seed=own) for own in seeds]
+
+
+def design_of(learner: Any) -> Design:
+    """The settings that all restarts share."""
+    return settings_of(learner, Design)
+
+
+def start_orders(
+    learner: Any,
+    x: Tensor,  # (rows, n)
+    constraints: Constraints,
+    was_set: Tensor,  # (rows, n) bool
+) -> Tensor | None:  # (r, n)
+    """The orders that restarts begin with."""
+    count = learner.n_restarts
+    if isinstance(learner.init, str):
+        if learner.init == "random":
+            return None
+        if learner.init != "search":
+            raise ValueError(
+                f"'init' must be 'search', 'random' or an order of columns; got {learner.init!r}."
+            )
+        seed = learner.random_state
+        return search_orders(x, constraints, count, was_set=was_set, random_state=seed)
+    position = {name: k for k, name in enumerate(learner._names(x.shape[1]))}
+    try:
+        order = torch.tensor([position[name] for name in learner.init])
+    except KeyError as unknown:
+        raise ValueError(f"'init' names the unknown column {unknown}.") from None
+    if sorted(order.tolist()) != list(range(x.shape[1])):
+        raise ValueError(f"'init' must hold each of the {x.shape[1]} columns once.")
+    return order.expand(count, -1)

@@ -220,14 +220,5 @@ class Linear(MLP):
     Takes the arguments of :class:`MLP`; there are no hidden layers.
     """
 
-    def __init__(
-        self,
-        n_nodes: int,
-        n_replicas: int = 1,
-        *,
-        hidden_units: int = 0,
-        n_layers: int = 1,
-        generators: list[Generator] | None = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(n_nodes, n_replicas, n_layers=1, generators=generators, dtype=dtype)
+    def __init__(self, n_nodes: int, n_replicas: int = 1, **options: Any) -> None:
+        super().__init__(n_nodes, n_replicas, **{**options, "n_layers": 1})

@@ -66,7 +66,7 @@ class _TraceExponential(_Trace):
         power = torch.matrix_exp(weights.double())  # small h is a small difference
         ctx.save_for_backward(power)
         ctx.dtype = weights.dtype
-        return _trace(power) - weights.shape[-1]
+        return power.diagonal(dim1=-2, dim2=-1).sum(-1) - weights.shape[-1]
 
 
 class _TracePolynomial(_Trace):
@@ -79,7 +79,3 @@ class _TracePolynomial(_Trace):
         ctx.save_for_backward(power)
         ctx.dtype = weights.dtype
         return (power * step.mT).sum((-2, -1)) - n
-
-
-def _trace(matrix: Tensor) -> Tensor:  # (r, n, n) -> (r,)
-    return matrix.diagonal(dim1=-2, dim2=-1).sum(-1)

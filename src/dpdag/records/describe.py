@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -99,7 +99,8 @@ def _choice(records: list[dict[str, Any]] | None) -> str | None:
     for kind in dict.fromkeys(record["transformation"] for record in records):
         which = [record["column"] for record in records if record["transformation"] == kind]
         if kind != "identity":
-            parts.append(f"{kind} of {_listed(which, len(records))}")
+            every = len(which) == len(records)
+            parts.append(f"{kind} of {'all columns' if every else ', '.join(which)}")
     few, many = (extreme(record["rows"] for record in records) for extreme in (min, max))
     return f"{'; '.join(parts)}; on {many if few == many else f'{few} to {many}'} rows"
 
@@ -113,10 +114,6 @@ def _counted(kinds: list[str]) -> str:
     """
     ordered = Counter(kinds).most_common()
     return ", ".join(f"{kind} ({k} column{'s' if k > 1 else ''})" for kind, k in ordered)
-
-
-def _listed(names: list[str], total: int) -> str:
-    return "all columns" if len(names) == total else ", ".join(names)
 
 
 def _names(learner: DAGLearner, X: Any) -> list[str]:
@@ -219,10 +216,5 @@ def versions() -> dict[str, str]:
     """Of this package and of those it relies on."""
     from .. import __version__
 
-    found = {"dpdag": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "unknown"
-    return found
+    own = {"dpdag": __version__, "python": platform.python_version()}
+    return own | {package: version(package) for package in PACKAGES}

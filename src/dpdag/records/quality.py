@@ -26,16 +26,12 @@ def quality_facts(learner: Any) -> dict[str, Any] | None:
     columns = [
         {
             "column": one["column"],
-            "explained": max(0.0, _share(one["nats_over_root"] / one["rows"])),
+            "explained": max(0.0, -math.expm1(-2 * one["nats_over_root"] / one["rows"])),
             "misfit": one["misfit"],
         }
         for one in learner.choice_
     ]
     return {**learner.quality_, "columns": columns}
-
-
-def _share(nats_per_row: float) -> float:
-    return -math.expm1(-2 * nats_per_row)
 
 
 def explains(quality: Mapping[str, Any]) -> str:

@@ -64,7 +64,10 @@ def _joined(entry: Entry, mark: str, aside: str, sign: str, note: str) -> str:
     ours = _spread(entry.mean, entry.error, entry.digits, sign)
     parts = [ours if entry.mean is None else mark.format(ours)]
     if entry.paper is not None:
-        parts.append(aside.format(_theirs(entry.paper, entry.digits, sign)))
+        theirs = entry.paper
+        if not isinstance(theirs, str):
+            theirs = _spread(*theirs, entry.digits, sign)
+        parts.append(aside.format(theirs))
     if 0 < entry.done < entry.planned:
         parts.append(note.format(f"{entry.done}/{entry.planned}"))
     return " ".join(parts)
@@ -74,10 +77,6 @@ def _spread(mean: float | None, error: float | None, digits: int, sign: str) -> 
     if mean is None:
         return NOTHING
     return f"{mean:.{digits}f}" + ("" if error is None else f" {sign} {error:.{digits}f}")
-
-
-def _theirs(paper: tuple[float, float] | str, digits: int, sign: str) -> str:
-    return paper if isinstance(paper, str) else _spread(*paper, digits, sign)
 
 
 def _row(cells: Iterable[str]) -> str:

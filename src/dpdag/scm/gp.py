@@ -185,11 +185,7 @@ def _by_points(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tens
         white = torch.linalg.solve_triangular(factor, model._cross(block, child).T, upper=False)
         inner.addmm_(white, white.T)
         right.addmv_(white, block[:, child])
-    beta = _solve(inner, right)
+    beta = torch.cholesky_solve(right[:, None], torch.linalg.cholesky(inner))[:, 0]
     alpha = torch.linalg.solve_triangular(factor.T, beta.unsqueeze(-1), upper=True)[:, 0]
     missed = x[:, child].square().sum() - right @ beta - ratio * beta.square().sum()
     return alpha, missed / (ratio * len(x))
-
-
-def _solve(matrix: Tensor, right: Tensor) -> Tensor:  # (m, m), (m,) -> (m,)
-    return torch.cholesky_solve(right.unsqueeze(-1), torch.linalg.cholesky(matrix))[:, 0]

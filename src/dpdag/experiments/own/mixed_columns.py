@@ -65,7 +65,10 @@ def interventions(fitted: Fitted) -> Values:
                     continue
                 columns = usual[:, effect], truth[:, effect], drawn[:, effect]
                 if kind == "category":
-                    before, told, said = (_shares(column) for column in columns)
+                    before, told, said = (
+                        np.bincount(column.astype(int), minlength=10)[:10] / len(column)
+                        for column in columns
+                    )
                     if np.abs(told - before).sum() > 0.1:
                         shares.append(np.abs(said - told).sum() / 2)
                     continue
@@ -83,10 +86,6 @@ def _generator(data: Dataset) -> MixedModel:
     laws, _, seed = data.name.partition(" laws-")
     types = tuple((data.types or {}).values())
     return MixedModel(data.adjacency, types, int(seed), laws == "usual")
-
-
-def _shares(column: np.ndarray) -> np.ndarray:  # (rows,) -> (10,)
-    return np.bincount(column.astype(int), minlength=10)[:10] / len(column)
 
 
 def _sources() -> tuple[Source, ...]:

@@ -105,10 +105,6 @@ def _root(rows: int, rng: np.random.Generator) -> Array:
     return kinds[rng.integers(len(kinds))]
 
 
-def _gaussian(rows: int, rng: np.random.Generator) -> Array:
-    return rng.normal(size=rows)
-
-
 def _expression(rows: int, rng: np.random.Generator) -> Array:
     """What a gene that no other regulates is at, between 0 and 1."""
     a, b = rng.uniform(0.8, 3, 2).tolist()
@@ -255,7 +251,9 @@ VIOLATIONS: dict[str, Callable[..., Drawn]] = {
     "additive": partial(_table, effects.additive),
     "joint": partial(_table, effects.joint),
     "lines": partial(_table, effects.lines),
-    "plain lines": partial(_table, effects.plain_lines, root=_gaussian),
+    "plain lines": partial(
+        _table, effects.plain_lines, root=lambda rows, rng: rng.normal(size=rows)
+    ),
     "sigmoid of sum and noise": partial(_table, effects.sigmoid_of_sum),
     "network with noise": partial(_table, effects.network_noise),
     "process with noise": partial(_table, effects.noise_inside),
