@@ -155,3 +155,28 @@ def test_estimates_of_changes_of_discrete_columns_are_near_the_evaluations() -> 
     exact = own.toggles(child, parents, others) - now[:, None]
     assert ((change - exact)[others].abs() < 3).all()
     assert (change[~others] == 0).all()
+
+
+@types
+def test_what_is_left_of_discrete_effects_depends_on_causes_that_are_missing(kind: str) -> None:
+    generator = torch.Generator().manual_seed(0)
+    x, other = torch.randn(2, ROWS, generator=generator).double()
+    values = torch.stack([x, effect(kind, x, 0, generator), other], -1)
+    own = evidence(values, ["continuous", kind, "continuous"])
+    sets = torch.tensor([[False, False, False], [True, False, False]])
+    without, given = own.misfits(torch.tensor([1, 1]), sets)
+    chance = 4 * 10**0.5  # four deviations of half a χ² with twenty degrees of freedom
+    assert without[0] > 30
+    assert given[[0, 2]].abs().max() < chance
+    assert without[2].abs() < chance
+
+
+def test_noise_of_its_own_at_every_level_is_no_misfit() -> None:
+    generator = torch.Generator().manual_seed(0)
+    level = torch.randint(2, (ROWS,), generator=generator).double()
+    y = (1 + 4 * level) * torch.randn(ROWS, generator=generator).double()
+    own = evidence(torch.stack([level, y], -1), ["binary", "continuous"])
+    sets = torch.tensor([[False, False], [True, False]])
+    without, given = own.misfits(torch.tensor([1, 1]), sets)[:, 0]
+    assert without > 20
+    assert given == 0

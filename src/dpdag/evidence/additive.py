@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .base import Evidence
-from .gram import Gram, equal_sets, gram
+from .gram import Gram, equal_sets, gram, sets_for
 from .noise import log_gaussian
 from .splines import fit_splines
 from .unshared import Unshared
@@ -88,15 +88,21 @@ class GramEvidence(Evidence):
         grid, _, k = self.precision.shape
         device = self.precision.device
         value = torch.empty(grid, len(child), dtype=self.precision.dtype)
-        for rows, index in equal_sets(parents, numbers=grid * k * k):
-            fit = self._fit(child[rows].to(device), index.to(device))
+        for rows, index, there in sets_for(parents, numbers=grid * k * k, device=device):
+            fit = self._fit(child[rows].to(device), index, there)
             value[:, rows] = self._value(fit.residual, fit.log_det).cpu()
         return value
 
-    def _fit(self, child: Tensor, index: Tensor) -> _Fit:  # (b,), (b, p)
+    def _fit(self, child: Tensor, index: Tensor, there: Tensor | None = None) -> _Fit:
+        """Of children (b,) on parents (b, p), of which some may not be ``there`` (b, p) bool."""
         matrix, right = self.moments.normal_equations(child, index)
-        precision = self.precision[:, index].flatten(2)
-        factor = torch.linalg.cholesky(matrix + torch.diag_embed(precision))
+        precision = self.precision[:, index]
+        if there is not None:
+            some = there.repeat_interleave(self.precision.shape[-1], -1)
+            matrix = matrix * (some.unsqueeze(-1) & some.unsqueeze(-2))
+            right, precision = right * some, torch.where(there.unsqueeze(-1), precision, 1.0)
+        precision = precision.flatten(2)
+        factor = torch.linalg.cholesky_ex(matrix + torch.diag_embed(precision)).L
         solved = _solve(factor, right.expand(len(precision), -1, -1).unsqueeze(-1))[..., 0]
         log_det = _log_det(factor) - precision.log().sum(-1)
         return _Fit(factor, solved, self.moments.n_rows - solved.square().sum(-1), log_det)
@@ -164,7 +170,7 @@ class GramEvidence(Evidence):
         inverse = torch.cholesky_inverse(fit.factor)
         coefficient = fit.coefficients().reshape(grid, -1, p, k, 1)
         blocks = inverse.reshape(grid, -1, p, k, p, k).diagonal(dim1=2, dim2=4)
-        factor = torch.linalg.cholesky(blocks.movedim(-1, 2))  # (g, b, p, k, k)
+        factor = torch.linalg.cholesky_ex(blocks.movedim(-1, 2)).L  # (g, b, p, k, k)
         worth = _solve(factor, coefficient).square().sum((-2, -1))
         log_det = fit.log_det.unsqueeze(-1) + _log_det(factor) + self._log_prior()[:, index]
         value = self._average(self._value(fit.residual.unsqueeze(-1) + worth, log_det))
@@ -223,8 +229,10 @@ class AdditiveEvidence(GramEvidence):
     ) -> None:
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
-        self.basis = fit_splines(x, n_functions=n_functions)
-        self._features, self._target = self.basis(x).to(device), (x if y is None else y).to(device)
+        there = x.to(device)
+        basis = fit_splines(there, n_functions=n_functions)
+        self._features, self._target = basis(there), (x if y is None else y).to(device)
+        self.basis = basis.to("cpu")
         moments = gram(self._features, self._target)
         precision = smoothness_grid(self.basis.used, smoothness).to(device)
         super().__init__(moments, precision=precision)
@@ -236,12 +244,13 @@ class AdditiveEvidence(GramEvidence):
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, N)
         rows, k, device = len(self._target), self.basis.size, self._target.device
         value = self._target.new_empty(len(child), rows)
-        for part, index in equal_sets(parents, numbers=k**2 + 2 * k * rows):
-            own, index = child[part].to(device), index.to(device)
-            fit = self._fit(own, index)
+        for part, index, there in sets_for(parents, numbers=k**2 + 2 * k * rows, device=device):
+            own = child[part].to(device)
+            fit = self._fit(own, index, there)
             at = self._value(fit.residual, fit.log_det).argmax(0)
             every = torch.arange(len(part), device=device)
-            half = _solve(fit.factor[at, every], self.features(index, k))  # (c, pk, N)
+            features = self.features(index, k) * there.repeat_interleave(k, -1).unsqueeze(-1)
+            half = _solve(fit.factor[at, every], features)  # (c, pk, N)
             explained = (fit.solved[at, every].unsqueeze(1) @ half)[:, 0]
             left = 1 - half.square().sum(1) - 1 / rows
             missed = self._target[:, own].T - explained

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from ..ops.memory import require_memory
 
-__all__ = ["Gram", "equal_sets", "gram"]
+__all__ = ["Gram", "equal_sets", "gram", "padded_members", "sets_for"]
 
 WORKSPACE = 2**23  # numbers held at once, 64 MiB
 
@@ -76,3 +77,41 @@ def equal_sets(
         step = max(1, WORKSPACE // (numbers * max(size, 1) ** 2))
         for part in rows.split(step):
             yield part, parents[part].nonzero()[:, 1].reshape(len(part), size)
+
+
+def sets_for(
+    parents: Tensor,  # (b, n) bool
+    *,
+    numbers: int,
+    device: torch.device | str,
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """The same with which members (c, p) there are, all but the rows being on a device.
+
+    On a GPU, where a batch more costs as much as many sets more, sizes are mixed.
+    """
+    if torch.device(device).type == "cpu":
+        for rows, index in equal_sets(parents, numbers=numbers):
+            yield rows, index, torch.ones_like(index, dtype=torch.bool)
+        return
+    counts = parents.sum(-1)
+    if not len(parents):
+        return
+    order = counts.argsort(stable=True)
+    for rows in order.split(max(1, WORKSPACE // (numbers * max(1, int(counts.max())) ** 2))):
+        index, there = padded_members(parents[rows])
+        yield rows, index.to(device), there.to(device)
+
+
+def padded_members(parents: Tensor) -> tuple[Tensor, Tensor]:  # (b, n) bool -> (b, w), (b, w)
+    """Members of sets, padded to the widest, and which places hold one.
+
+    Example:
+        >>> padded_members(torch.tensor([[False, True, False], [True, False, True]]))[0].tolist()
+        [[1, 0], [0, 2]]
+    """
+    count = parents.sum(-1)
+    node = parents.nonzero()[:, 1]
+    there = torch.arange(int(count.max())) < count.unsqueeze(-1)
+    index = torch.zeros(there.shape, dtype=torch.long)
+    index[there] = node
+    return index, there

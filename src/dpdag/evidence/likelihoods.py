@@ -144,6 +144,11 @@ class Ordered(Likelihood):
             -cross.unsqueeze(-2),
         )
 
+    def probabilities(self, levels: Tensor, functions: Tensor) -> Tensor:  # (q), (1, N) -> (K, N)
+        """Of all values."""
+        below = torch.sigmoid(levels[:, None] - functions)
+        return pad(below, (0, 0, 0, 1), value=1.0) - pad(below, (0, 0, 1, 0))
+
     def _cuts(self, column: Tensor, shift: int) -> Tensor:  # (b,) -> (b, 1, q, N)
         """Which rows are next to every cut, below it or above it."""
         cut = torch.arange(self.count - 1)[:, None] + shift
@@ -193,6 +198,10 @@ class Softmax(Likelihood):
             bend,
             bend,
         )
+
+    def probabilities(self, levels: Tensor, functions: Tensor) -> Tensor:  # (q), (q, N) -> (K, N)
+        """Of all values."""
+        return (self.contrasts @ (levels[:, None] + functions)).softmax(0)
 
     def _bend(self, p: Tensor) -> Tensor:  # (*, K, N) -> (*, K - 1, K - 1, N)
         c = self.n_functions

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import torch
 from torch import Tensor
 
 from .base import Evidence
-from .gram import equal_sets
+from .gram import sets_for
 from .noise import SCALES
 
 __all__ = ["LinearEvidence"]
@@ -58,11 +59,10 @@ class LinearEvidence(Evidence):
 
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
         value, device = self._x.new_empty(len(child), self.n_rows), self._x.device
-        for rows, index in equal_sets(parents, numbers=8 * self.n_rows):
-            rows, index, own = rows.to(device), index.to(device), child[rows].to(device)
-            x = self._x[:, index].movedim(0, 1)  # (c, N, p)
-            matrix = self._products[index[:, :, None], index[:, None]]
-            factor = torch.linalg.cholesky(matrix + self._scale * torch.eye(index.shape[1]).to(x))
+        for rows, index, there in sets_for(parents, numbers=8 * self.n_rows, device=device):
+            own = child[rows].to(device)
+            x = self._x[:, index].movedim(0, 1) * there.unsqueeze(1)  # (c, N, p)
+            factor = self._factor(index, there, self._scale)
             half = torch.linalg.solve_triangular(factor, x.mT, upper=False)  # (c, p, N)
             y = self._x[:, own].T
             missed = y - ((half @ y.unsqueeze(-1)).mT @ half)[:, 0]
@@ -73,22 +73,31 @@ class LinearEvidence(Evidence):
     def _marginal(self, members: Tensor, scale: float) -> Tensor:  # (b, n) bool -> (b,)
         """log p(x_W) for each set W of columns, prior mean weight 1."""
         rows, value = self.n_rows, torch.empty(len(members), dtype=torch.float64)
-        for part, index in equal_sets(members, numbers=1):
-            size, index = index.shape[1], index.to(self._products.device)
-            matrix = self._products[index[:, :, None], index[:, None]]
-            factor = torch.linalg.cholesky(matrix + scale * torch.eye(size).to(matrix))
-            spread = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1).cpu()
-            free = size + 2  # degrees of freedom of the marginal Wishart
-            ratio = (
-                -size / 2 * math.log(rows + 1)
-                + _log_gammas((rows + free) / 2, size)
-                - _log_gammas(free / 2, size)
-                - rows * size / 2 * math.log(math.pi)
-            )
-            value[part] = ratio + free / 2 * size * math.log(scale) - (rows + free) / 2 * spread
-        return value
+        for part, index, there in sets_for(members, numbers=1, device=self._products.device):
+            factor = self._factor(index, there, scale)
+            value[part] = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1).cpu()
+        size = members.sum(-1)
+        ratio = torch.tensor(
+            [self._ratio(k, scale) for k in range(int(size.max()) + 1)], dtype=torch.float64
+        )
+        return ratio[size] - (rows + size + 2) / 2 * value
+
+    def _factor(self, index: Tensor, there: Tensor, scale: float) -> Tensor:  # (c, p) twice
+        """Of posterior precisions of columns; one for those that are not there."""
+        matrix = self._products[index[:, :, None], index[:, None]]
+        matrix = matrix * (there.unsqueeze(-1) & there.unsqueeze(-2))
+        own = torch.where(there, scale, 1.0).to(matrix)
+        return torch.linalg.cholesky_ex(matrix + torch.diag_embed(own)).L
+
+    def _ratio(self, size: int, scale: float) -> float:
+        """What does not depend on the data but on how many columns there are."""
+        rows, free = self.n_rows, size + 2  # degrees of freedom of the marginal Wishart
+        gammas = _log_gammas((rows + free) / 2, size) - _log_gammas(free / 2, size)
+        constant = -math.log(rows + 1) - rows * math.log(math.pi) + free * math.log(scale)
+        return gammas + size / 2 * constant
 
 
+@cache
 def _log_gammas(a: float, size: int) -> float:
     """Logarithm of the multivariate gamma function, without its power of π."""
     return sum(math.lgamma(a - k / 2) for k in range(size))

@@ -16,7 +16,7 @@ from .additive import AdditiveEvidence
 from .gp import GPEvidence
 from .gp.batches import BySets, as_bits, bits_of, members
 from .gp.interactions import clear_pairs, simple_shapes
-from .gram import equal_sets
+from .gram import sets_for
 from .linear import LinearEvidence
 from .misfit import dependence
 from .noise import NOISES, Levels, log_root, noise_factors, noise_sizes, standardised
@@ -385,8 +385,10 @@ class MixtureEvidence(ScreenedEvidence):
 
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = torch.empty(len(residual), len(NOISES), dtype=torch.float64)
-        for rows, index in equal_sets(parents, numbers=_SIZE_FUNCTIONS * self.n_rows):
-            features = self.sums.features(index.to(self.device), _SIZE_FUNCTIONS)
+        numbers = _SIZE_FUNCTIONS * self.n_rows
+        for rows, index, there in sets_for(parents, numbers=numbers, device=self.device):
+            features = self.sums.features(index, _SIZE_FUNCTIONS)
+            features = features * there.repeat_interleave(_SIZE_FUNCTIONS, -1).unsqueeze(-1)
             levels = self._levels(parents[rows])
             value[rows] = noise_factors(residual[rows], features, levels).cpu()
         return value

@@ -11,7 +11,9 @@ __all__ = ["SplineBasis", "fit_splines"]
 
 # Knots are at least this far apart, in standard deviations: finer detail is noise.
 SPACING = 0.05
-_VARIABLES = 8  # evaluated at once, so that what is in between stays in a processor's cache
+_VARIABLES = (
+    8  # evaluated at once by a CPU, so that what is in between stays in a processor's cache
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class SplineBasis:
         """Functions per variable."""
         return self.value.shape[-1]
 
+    def to(self, device: torch.device | str) -> SplineBasis:
+        """The same on a device."""
+        return SplineBasis(**{name: part.to(device) for name, part in vars(self).items()})
+
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n, k)
         """Values of every variable's functions; linear beyond the outermost knots."""
         return _natural_spline(x, self.knots, self.value, self.second) - self.centre
@@ -70,7 +76,7 @@ def fit_splines(x: Tensor, *, n_functions: int, n_knots: int = 20) -> SplineBasi
     """
     knots = _knots(x, max(n_knots, n_functions + 1))
     curvature, penalty = _curvature(knots)
-    identity = torch.eye(knots.shape[1], dtype=x.dtype).expand_as(curvature)
+    identity = torch.eye(knots.shape[1], dtype=x.dtype, device=x.device).expand_as(curvature)
     cardinal = _natural_spline(x, knots, identity, curvature)
     mean = cardinal.mean(0)
     centred = cardinal - mean
@@ -85,7 +91,7 @@ def _knots(x: Tensor, count: int) -> Tensor:  # (rows, n) -> (n, count)
     """Quantiles of each column, pushed apart where they tie or crowd."""
     levels = torch.linspace(0, len(x) - 1, count, dtype=torch.float64).round().long()
     quantiles = x.sort(0).values[levels].T
-    steps = SPACING * torch.arange(count, dtype=x.dtype)
+    steps = SPACING * torch.arange(count, dtype=x.dtype, device=x.device)
     return (quantiles - steps).cummax(-1).values + steps
 
 
@@ -95,7 +101,7 @@ def _curvature(knots: Tensor) -> tuple[Tensor, Tensor]:  # (n, m) -> (n, m, m), 
     h = knots.diff()
     inner = h.shape[1] - 1
     second = torch.diag_embed(1 / h[:, :-1], dim1=1, dim2=2)
-    difference = torch.zeros(*h.shape[:1], inner, inner + 2, dtype=h.dtype)
+    difference = h.new_zeros(*h.shape[:1], inner, inner + 2)
     difference[:, :, :-2] += second
     difference[:, :, 1:-1] -= torch.diag_embed(1 / h[:, :-1] + 1 / h[:, 1:])
     difference[:, :, 2:] += torch.diag_embed(1 / h[:, 1:])
@@ -115,7 +121,8 @@ def _natural_spline(
     second: Tensor,  # (n, m, k)
 ) -> Tensor:  # (rows, n, k)
     """Cubics through values and second derivatives at the knots; straight lines outside."""
-    parts = zip(*(part.split(_VARIABLES) for part in (x.T, knots, value, second)))
+    some = len(knots) if x.is_cuda else _VARIABLES
+    parts = zip(*(part.split(some) for part in (x.T, knots, value, second)))
     return torch.cat([_cubics(*part) for part in parts]).transpose(0, 1)
 
 
@@ -130,7 +137,8 @@ def _cubics(
     low, high = knots.gather(1, left), knots.gather(1, left + 1)
     h = high - low
     b, a = (inside - low) / h, (high - inside) / h
-    at = (left + knots.shape[1] * torch.arange(len(knots))[:, None]).flatten()
+    own = torch.arange(len(knots), device=x.device)[:, None]
+    at = (left + knots.shape[1] * own).flatten()
     ends = [
         part.flatten(0, 1)[at + k].unflatten(0, x.shape) for part in (value, second) for k in (0, 1)
     ]

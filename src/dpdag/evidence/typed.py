@@ -121,9 +121,15 @@ class TypedEvidence(MixtureEvidence):
         return [Levels(parents[:, k], code) for k, code in self.discrete.cells.items()]
 
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
-        """Between continuous columns: noise of others depends on causes, their ranks on codes."""
+        """But on discrete causes of continuous columns, whose noise may depend on them."""
         own = self.discrete.discrete
-        return super().misfits(child, parents).masked_fill(own | own[child, None], 0.0)
+        shaped = own & parents & ~own[child, None]
+        return super().misfits(child, parents).masked_fill(shaped, 0.0)
+
+    def _likely_residual(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (N,)
+        if not self.discrete.discrete[child]:
+            return super()._likely_residual(child, parents)
+        return self.discrete.residuals(torch.tensor([child]), parents[None])[0]
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         own = self.discrete.discrete[child]

@@ -144,10 +144,14 @@ class Found(NamedTuple):
     possible: Tensor | None = None  # (n, n) bool, edges that may be right; None: those of the graph
 
     def beside(self, coarse: LocalPosterior, share: float) -> Found:
-        """The same with a coarsened posterior of that weight, which knows of any edge."""
+        """The same with a coarsened posterior of that weight, which knows of any direction.
+
+        Effects of one cause look linked to it; of links that the search has not found either, more
+        are wrong than right.
+        """
         weights = torch.cat([self.weights.double() * (1 - share), torch.tensor([share]).double()])
-        every = torch.ones_like(self.graph.adjacency)
-        return self._replace(posteriors=[*self.posteriors, coarse], weights=weights, possible=every)
+        links = self.graph.adjacency | self.graph.adjacency.mT
+        return self._replace(posteriors=[*self.posteriors, coarse], weights=weights, possible=links)
 
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""

@@ -131,12 +131,14 @@ class _SeededDAGs(torch.autograd.Function):
     ) -> Tensor:  # (samples · batch, n, n)
         from .kernels.draw import draw_dags, perturbed_scores
 
-        scores = perturbed_scores(order_logits, seeds, samples * len(order_logits))
         probabilities = torch.sigmoid(edge_logits)
         probabilities.diagonal(dim1=-2, dim2=-1).zero_()
+        with torch.cuda.device_of(order_logits):
+            scores = perturbed_scores(order_logits, seeds, samples * len(order_logits))
+            dags = draw_dags(probabilities, scores, seeds)
         ctx.save_for_backward(edge_logits, probabilities, scores, seeds)
         ctx.temperatures = temperature, edge_temperature
-        return draw_dags(probabilities, scores, seeds)
+        return dags
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:

@@ -67,7 +67,8 @@ def _log_sums(x: Tensor, shift: Tensor) -> Tensor:  # (*, n, n), (*, 1, n) -> (*
     from .kernels.log_sums import log_sums
 
     n = x.shape[-1]
-    return log_sums(x.reshape(-1, n, n), shift.reshape(-1, n)).reshape(*x.shape[:-1], 1)
+    with torch.cuda.device_of(x):
+        return log_sums(x.reshape(-1, n, n), shift.reshape(-1, n)).reshape(*x.shape[:-1], 1)
 
 
 def _fixed_point(
@@ -141,7 +142,8 @@ def matching(logits: Tensor) -> Tensor:  # (*, n, n) finite -> (*, n) column mat
     from .kernels.matching import assign
 
     matrices = matrices.contiguous()
-    columns, gap = assign(matrices)
+    with torch.cuda.device_of(matrices):
+        columns, gap = assign(matrices)
     size = torch.linalg.vector_norm(matrices, torch.inf, dim=(-2, -1))
     doubtful = ~(gap <= torch.finfo(matrices.dtype).eps * size)
     if bool(doubtful.any()):

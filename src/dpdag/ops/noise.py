@@ -52,9 +52,12 @@ def to_logistic(noise: Tensor) -> Tensor:  # (*) -> (*)
     return noise.logit_(eps=torch.finfo(noise.dtype).eps)
 
 
-def surely_finite(x: Tensor) -> bool:  # (*)
+def surely_finite(*tensors: Tensor) -> bool:  # (*) each
     """Whether no entry is infinite or NaN, by their sum: sometimes False where all are finite."""
-    return math.isfinite(x.detach().sum().item())
+    total = tensors[0].detach().sum()
+    for x in tensors[1:]:
+        total = total + x.detach().sum()
+    return math.isfinite(total.item())  # read once: a GPU has to be waited for
 
 
 def finite_logits(logits: Tensor, *, dims: int = 1) -> Tensor:  # (*, ...) same shape

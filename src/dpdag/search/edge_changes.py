@@ -116,6 +116,9 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
             gain -= np.where(exact, toll, 0.0)
         else:
+            if against[k]:
+                next_ones = np.where(exact & against, gain, -math.inf)
+                _weigh_cuts(climb, pairs, next_ones, least)
             gain[k] = -math.inf
             change = _insertion(climb, edge, acyclic=not against[k], least=least)
             if change and change.gain > least:
@@ -145,6 +148,19 @@ def _worth_cutting(climb: Climb, edge: Edge, floor: float) -> bool:
     most = 1.5 * (float(climb.change[edge]) - climb.penalty) - max(floor, 0.0)
     cut = climb.cut(*edge, most, roughly=True)
     return cut is not None and climb.loss(cut) < most
+
+
+def _weigh_cuts(climb: Climb, pairs: Pairs, gain: np.ndarray, least: float) -> None:  # (m,), (m,)
+    """Confirm at once what the cuts for the best insertions remove."""
+
+    def cut(k: int) -> list[Edge]:
+        return climb.cut(*pairs.edge(k), float(gain[k]) - least) or []
+
+    if all(climb.exact[one] for one in cut(int(gain.argmax()))):
+        return
+    ranked = np.argsort(-gain, kind="stable")[: climb.evidence.lookahead]
+    cuts = [cut(k) for k in ranked[gain[ranked] > least].tolist()]
+    climb.confirm(sorted({edge for one in cuts for edge in one}))
 
 
 def _insertion(climb: Climb, edge: Edge, *, acyclic: bool, least: float) -> _Change | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from torch import Tensor
 
 from ...columns import Table
+from ..gram import padded_members
 
 __all__ = ["BySets", "Families", "as_bits", "bits_of", "members"]
 
@@ -63,9 +64,7 @@ class Families(NamedTuple):
     @classmethod
     def of(cls, child: Tensor, parents: Tensor) -> Families:  # (b,), (b, n) bool
         """Members of each set, first ones first, padded to the widest."""
-        width = int(parents.sum(-1).max())
-        node = parents.int().argsort(dim=-1, descending=True, stable=True)[:, :width]
-        return cls(child, node, parents.gather(-1, node))
+        return cls(child, *padded_members(parents))
 
     def take(self, rows: Tensor) -> Families:
         """Some of them."""

@@ -41,7 +41,7 @@ def gp_evidence(
     """
     factor, _, _ = _factor(x, parameters, kernel)
     white = torch.linalg.solve_triangular(factor, y, upper=False)
-    return _evidence(factor, white)
+    return _value(_pieces(factor, white).cpu(), factor.shape[-1])
 
 
 def gp_evidence_and_gradient(
@@ -61,12 +61,13 @@ def gp_evidence_and_gradient(
     Reference:
         Rasmussen and Williams, section 5.4.2.
     """
-    value, covariance, pull, extra, residual = _pull(y, x, parameters, kernel)
-    noise = parameters[..., -2].exp()
-    by_noise = noise / 2 * pull.diagonal(dim1=-2, dim2=-1).double().sum(-1).cpu()
-    slopes = kernel.slopes(pull, covariance, x, extra).double().cpu()
-    by_scale, by_extra = slopes[..., :-1], slopes[..., -1:]
-    return value, torch.cat([by_scale, by_noise.unsqueeze(-1), by_extra], -1), residual
+    pieces, covariance, pull, extra, residual = _pull(y, x, parameters, kernel)
+    trace = pull.diagonal(dim1=-2, dim2=-1).double().sum(-1, keepdim=True)
+    slopes = kernel.slopes(pull, covariance, x, extra).double()
+    told = torch.cat([pieces, trace, slopes], -1).cpu()  # all at once: the host waits for it
+    by_noise = parameters[..., -2:-1].exp() / 2 * told[..., 2:3]
+    slopes = torch.cat([told[..., 3:-1], by_noise, told[..., -1:]], -1)
+    return _value(told[..., :2], x.shape[-2])[..., 0], slopes, residual
 
 
 def additions_score(
@@ -119,29 +120,34 @@ def _factor(x: Tensor, parameters: Tensor, kernel: Kernel) -> tuple[Tensor, Cova
     covariance = kernel.covariance(x, scale, extra)
     covariance.matrix.diagonal(dim1=-2, dim2=-1).add_(noise)
     factor, failed = torch.linalg.cholesky_ex(covariance.matrix)
-    if bool(failed.any()):
-        factor = torch.where((failed > 0)[..., None, None], math.nan, factor)
+    factor[..., 0, 0].masked_fill_(failed > 0, math.nan)  # which then all that follows is
     return factor, covariance, extra
 
 
-def _evidence(factor: Tensor, white: Tensor) -> Tensor:  # (*, N, N), (*, N, c) -> (*, c)
-    quadratic = white.double().square().sum(-2).cpu()
-    log_det = 2 * factor.diagonal(dim1=-2, dim2=-1).double().log().sum(-1, keepdim=True).cpu()
-    return log_gaussian(quadratic, log_det, factor.shape[-1]).nan_to_num(nan=-math.inf)
+def _pieces(factor: Tensor, white: Tensor) -> Tensor:  # (*, N, N), (*, N, c) -> (*, c + 1)
+    """Quadratic forms and the log determinant."""
+    log_det = 2 * factor.diagonal(dim1=-2, dim2=-1).double().log().sum(-1, keepdim=True)
+    return torch.cat([white.double().square().sum(-2), log_det], -1)
+
+
+def _value(pieces: Tensor, rows: int) -> Tensor:  # (*, c + 1) -> (*, c)
+    """Log evidence of these."""
+    quadratic, log_det = pieces[..., :-1], pieces[..., -1:]
+    return log_gaussian(quadratic, log_det, rows).nan_to_num(nan=-math.inf)
 
 
 def _pull(
     y: Tensor, x: Tensor, parameters: Tensor, kernel: Kernel
 ) -> tuple[Tensor, Covariance, Tensor, Tensor, Tensor]:
-    """Evidence, covariance, the gradient's matrix G, the kernel's other parameter, residuals."""
+    """Pieces of the evidence, covariance, the gradient's G, the other parameter, residuals."""
     factor, covariance, extra = _factor(x, parameters, kernel)
     white = torch.linalg.solve_triangular(factor, y.unsqueeze(-1), upper=False)
-    value = _evidence(factor, white)[..., 0]
+    pieces = _pieces(factor, white)
     inverse = _inverse(factor)
     alpha = inverse @ y.unsqueeze(-1)
-    precision = expected_precision(white.double().square().sum(-2, keepdim=True), x.shape[-2])
+    precision = expected_precision(pieces[..., :1].unsqueeze(-1), x.shape[-2])
     pull = (alpha * precision.to(alpha)) @ alpha.mT - inverse
-    return value, covariance, pull, extra, _left_out(inverse, alpha)
+    return pieces, covariance, pull, extra, _left_out(inverse, alpha)
 
 
 def _inverse(factor: Tensor) -> Tensor:  # (*, N, N) -> (*, N, N)

@@ -34,7 +34,8 @@ __all__ = ["GPEvidence", "GPFit"]
 _TRUST = 6.0  # nats promised by a step that need not be checked
 _DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
-_ON_GPU = 64
+_ON_GPU, _ASKED_FOR = 256, 64  # there, and how many a search asks for at once
+_WORKSPACE = 2**24  # numbers held of parent sets that are screened
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening
 
 
@@ -133,7 +134,7 @@ class GPEvidence(ScreenedEvidence):
             few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
             screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self.kernel = KERNELS[kernel]
-        self.lookahead = _ON_GPU if on_gpu else _ON_ONE_CORE
+        self.lookahead = _ASKED_FOR if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
         self._inputs = Inputs.of(self._table.x, categories or {})
         self.screen_rows = screen_rows
@@ -311,6 +312,11 @@ class GPEvidence(ScreenedEvidence):
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         """For sets that are not empty and were followed to the end."""
+        some = max(1, _WORKSPACE // self.n_nodes**2)
+        parts = zip(child.split(some), parents.split(some))
+        return torch.cat([self._screened(*part) for part in parts])
+
+    def _screened(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         found = [self.kernel_parameters(int(v), row) for v, row in zip(child, parents)]
         trials = neighbours(child, parents, found)
         values = self._tried(child[trials.row], trials)

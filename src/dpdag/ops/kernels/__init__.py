@@ -21,5 +21,8 @@ def has_kernels(x: Tensor) -> bool:
 def _runs_on(device: str) -> bool:
     if find_spec("triton") is None:
         return False
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    return device == "cpu" if interpreted else device == "cuda" and torch.version.cuda is not None
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return device == "cpu"
+    # Triton compiles for NVIDIA's chips since Volta.
+    known = device == "cuda" and torch.version.cuda is not None
+    return known and torch.cuda.get_device_capability() >= (7, 0)
