@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from importlib import import_module
 from typing import Any
 
 import numpy as np
+import scipy.linalg  # noqa: F401 (its library is only limited once it is loaded)
 import torch
+from threadpoolctl import threadpool_limits
 
 from ..ops.graphs import topological_order
 from ..registry import Registry, suggest
@@ -97,7 +97,8 @@ def simulate(
     bend = NONLINEARITIES[post] if isinstance(post, str) else post
     # Every node has a generator of its own: what is done to one cannot change the others' draws.
     seeds = numpy_generator(random_state, "mechanisms").integers(2**63, size=n)
-    with _one_thread():
+    # One thread: the number of threads would change the last digits.
+    with threadpool_limits(1, user_api="blas"):
         for node in topological_order(torch.from_numpy(graph)).tolist():
             if not roots[node]:
                 parents = X[:, graph[:, node] == 1]
@@ -114,15 +115,6 @@ def simulate(
         mask=None if do is None else mask,
         conditions=None if do is None else np.arange(len(mask)) // rows,
     )
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    """One thread for linear algebra: the number of threads would change the last digits."""
-    import_module("scipy.linalg")  # a library is only found once it is loaded
-    try:
-        return import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas")
-    except ImportError:
-        return nullcontext()
 
 
 def _noise(noise: str | Noise) -> Noise:

@@ -39,9 +39,8 @@ def what_was_set(interventions: Any, names: Sequence[Any], rows: int) -> Mask:  
     shape = rows, len(names)
     if interventions is None:
         return np.zeros(shape, dtype=bool)
-    if isinstance(interventions, pd.DataFrame):
-        return _of_frame(interventions, names, rows)
-    if _is_matrix(interventions):
+    framed = isinstance(interventions, pd.DataFrame)
+    if not framed and _is_matrix(interventions):
         values = np.asarray(interventions)
         if values.shape != shape:
             raise ValueError(
@@ -49,7 +48,18 @@ def what_was_set(interventions: Any, names: Sequence[Any], rows: int) -> Mask:  
                 f"set; got shape {values.shape}."
             )
         return _booleans(values)
-    return _of_names(interventions, names, rows)
+    if isinstance(interventions, (str, bytes)) or not isinstance(interventions, Iterable):
+        raise ValueError(
+            f"'interventions' must be a {shape} mask, or name for each row what was set; got "
+            f"{interventions!r}."
+        )
+    entries: Any = interventions if framed else list(interventions)
+    if len(entries) != rows:
+        raise ValueError(
+            f"'interventions' must have one entry for each of the {rows} rows of X; got "
+            f"{len(entries)}."
+        )
+    return _of_frame(entries, names) if framed else _of_names(entries, names)
 
 
 def set_by_design(
@@ -112,25 +122,15 @@ def _booleans(values: Any) -> Mask:
     return np.asarray(values != 0)
 
 
-def _of_frame(mask: pd.DataFrame, names: Sequence[Any], rows: int) -> Mask:
-    if len(mask) != rows:
-        raise _wrong_length(len(mask), rows)
-    found = np.zeros((rows, len(names)), dtype=bool)
+def _of_frame(mask: pd.DataFrame, names: Sequence[Any]) -> Mask:
+    found = np.zeros((len(mask), len(names)), dtype=bool)
     for name in mask.columns:
         found[:, _place(name, names, "")] |= _booleans(mask[name].to_numpy())
     return found
 
 
-def _of_names(given: Any, names: Sequence[Any], rows: int) -> Mask:
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise ValueError(
-            f"'interventions' must be a ({rows}, {len(names)}) mask, or name for each row what was "
-            f"set; got {given!r}."
-        )
-    entries = list(given)
-    if len(entries) != rows:
-        raise _wrong_length(len(entries), rows)
-    found = np.zeros((rows, len(names)), dtype=bool)
+def _of_names(entries: list[Any], names: Sequence[Any]) -> Mask:
+    found = np.zeros((len(entries), len(names)), dtype=bool)
     known: dict[Any, int] = {}
     for row, entry in enumerate(entries):
         for name in _listed(entry, names):
@@ -157,12 +157,6 @@ def _place(name: Any, names: Sequence[Any], where: str) -> int:
             f"'interventions' names {name!r}{where}, a column that X does not have.{hint}"
         )
     return own[0]
-
-
-def _wrong_length(got: int, rows: int) -> ValueError:
-    return ValueError(
-        f"'interventions' must have one entry for each of the {rows} rows of X; got {got}."
-    )
 
 
 def interventions(
