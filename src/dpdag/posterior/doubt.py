@@ -28,10 +28,12 @@ ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are wort
 _CLEARLY = 1e6  # nats, where a reversal cannot even be looked at
 
 # Logistic regressions on some 500 tables and pairs, as ``benchmarks/honesty.py learn`` fits them:
-# a constant, then coefficients of the nats of the link, and of the misfit of the table.
-LINK = (-0.96, 1.80, -0.80)
+# a constant, then coefficients of the nats of the link, and of the misfit of the table. Both
+# constants are 0.15 less, so that of what is stated at 0.95 four of five are right on the kind of
+# tables that misleads most, with hidden causes.
+LINK = (-1.11, 1.80, -0.80)
 # nats of the lead over the other direction, misfit of the table, whether the effect is discrete.
-DIRECTION = (1.58, 0.99, -0.55, -0.67)
+DIRECTION = (1.43, 0.99, -0.55, -0.67)
 # the mean detour of all edges of the graph, and of that times their mean nats.
 COARSE = (-5.77, 37.95, -6.70)
 
