@@ -13,6 +13,7 @@ from torch import Tensor
 from ..columns import Table
 from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
+from .base import Evidence
 from .gp import GPEvidence
 from .gp.batches import BySets, as_bits, bits_of, members
 from .gp.interactions import clear_pairs, simple_shapes
@@ -489,7 +490,12 @@ class MixtureEvidence(ScreenedEvidence):
         return {}
 
     def _switches(self) -> SwitchEvidence:
-        return SwitchEvidence(self.table, self._roots.logsumexp(-1), deadline=self.deadline)
+        return SwitchEvidence(
+            self.table, self._roots.logsumexp(-1), curves=self._curves, deadline=self.deadline
+        )
+
+    def _curves(self, table: Table) -> Evidence:
+        return self._cheap(table)["additive"]
 
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""

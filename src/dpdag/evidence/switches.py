@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from ..columns import Table, upper_mode
+from ..columns import Table, standardise, upper_mode
 from ..deadline import ENDLESS, Deadline
+from .additive import AdditiveEvidence
 from .base import Evidence
 from .discrete import DiscreteEvidence
 
@@ -30,6 +33,7 @@ class SwitchEvidence(Evidence):
         root: (n,) log densities of the columns by themselves.
         continuous: (n,) bool, columns that may have modes; all by default.
         categories: Columns whose numbers are names.
+        curves: An evidence of sums of curves of a table, for estimates.
         deadline: Asked before every batch.
 
     Example:
@@ -51,6 +55,7 @@ class SwitchEvidence(Evidence):
         *,
         continuous: Tensor | None = None,
         categories: tuple[int, ...] = (),
+        curves: Callable[[Table], Evidence] | None = None,
         deadline: Deadline = ENDLESS,
     ) -> None:
         self.n_nodes, self.root = table.x.shape[1], root
@@ -63,13 +68,13 @@ class SwitchEvidence(Evidence):
         kinds = ["continuous" if mode is None else "binary" for mode in modes]
         for k in categories:
             kinds[k] = "category"
+        modes_of = torch.stack(values, -1)
         self._modes = DiscreteEvidence(
-            table.x,
-            torch.stack(values, -1),
-            kinds,
-            functions=("linear", "additive"),
-            deadline=deadline,
+            table.x, modes_of, kinds, functions=("linear", "additive"), deadline=deadline
         )
+        if bool(self.has.any()):
+            target = Table(table.x, standardise(modes_of)[0])
+            self._estimate = (curves or _curves)(target)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value, own = self.root[child].clone(), self.has[child] & parents.any(-1)
@@ -79,9 +84,19 @@ class SwitchEvidence(Evidence):
         return value
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
-        """Evidences with each node of ``which`` (b, n) toggled; of others as they are."""
-        value, own = self.log_evidence(child, parents)[:, None].repeat(1, self.n_nodes), self.has
-        rows = own[child].nonzero()[:, 0]
+        """Evidences with each node of ``which`` (b, n) toggled, roughly; of others as they are.
+
+        By what sums of curves make of the modes as numbers, all nodes at once.
+        """
+        value = self.log_evidence(child, parents)[:, None].repeat(1, self.n_nodes)
+        rows = self.has[child].nonzero()[:, 0]
         if len(rows):
-            value[rows] += self._modes.screens(child[rows], parents[rows]).where(which[rows], 0.0)
+            asked = child[rows], parents[rows]
+            toggled = self._estimate.toggles(*asked, which[rows])
+            change = toggled - self._estimate.log_evidence(*asked)[:, None]
+            value[rows] += change.where(which[rows], 0.0).nan_to_num(nan=-torch.inf)
         return value
+
+
+def _curves(table: Table) -> Evidence:
+    return AdditiveEvidence(table.x, y=table.y)

@@ -75,6 +75,7 @@ class TypedEvidence(MixtureEvidence):
             self._roots.logsumexp(-1),
             continuous=~self.discrete.discrete,
             categories=self.discrete.categories,
+            curves=self._curves,
             deadline=self.deadline,
         )
 

@@ -89,7 +89,7 @@ class DAGPosterior(PosteriorLearner):
     Attributes:
         edge_probabilities_: (n, n) posterior probability of every edge.
         linked_probabilities_: (n, n) probability of an edge in either direction.
-        edge_scores_: (n, n) probabilities of edges, ties broken by the nats that they carry.
+        edge_scores_: (n, n) probabilities of edges, less where they carry few nats; for ranking.
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
             without causes, rows read that inform it.
@@ -241,7 +241,7 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            ranked(self.posterior_, best.edge_scores(constraints)),
+            ranked(self.posterior_, found[0], constraints),
             graph,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(graph | constraints.before),

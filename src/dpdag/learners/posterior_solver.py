@@ -398,9 +398,18 @@ def least_wrong(
     return acyclic_part(edge, likely | constraints.required, keep=constraints.required)
 
 
-def ranked(posterior: DAGMixture, scores: Tensor) -> Tensor:  # (n, n) -> (n, n)
-    """Probabilities of edges; those that are about equal in the order of other scores."""
-    return posterior.edge_marginals.double() + _TIE * scores / (1 + scores)
+def ranked(posterior: DAGMixture, found: Found, constraints: Constraints) -> Tensor:  # (n, n)
+    r"""How sure edges are, by what is stated and by what they carry.
+
+    .. math:: P(i \to j)\, \frac{s_{ij}}{1 + s_{ij}}
+
+    with s the nats of single edges, which still differ where probabilities are held back to the
+    same. Beside a coarsened posterior, which knows of edges that the graph does not have, they only
+    break ties.
+    """
+    p, nats = posterior.edge_marginals.double(), found.graph.edge_scores(constraints)
+    carried = nats / (1 + nats)
+    return p * carried if found.possible is None else p + _TIE * carried
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
