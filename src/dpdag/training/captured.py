@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ class _Record:
     """What is known of calls with tensors of certain shapes."""
 
     calls: int = 0
+    fails: bool = False
     graph: torch.cuda.CUDAGraph | None = None
     inputs: tuple[Tensor, ...] = ()
     output: Tensor | None = None
@@ -62,10 +64,13 @@ class Captured:
                 for own, value in zip(record.inputs, tensors):
                     own.copy_(value)
             record.calls += 1
-            if record.calls <= _WARM_UP:
-                return self._aside(lambda: self.function(*record.inputs))
+            if record.graph is None and record.calls > _WARM_UP and not record.fails:
+                try:
+                    record.graph, record.output = self._capture(record.inputs)
+                except RuntimeError:  # of CUDA; what cannot be recorded is launched as it is
+                    record.fails = True
             if record.graph is None:
-                record.graph, record.output = self._capture(record.inputs)
+                return self._aside(lambda: self.function(*record.inputs))
             record.graph.replay()
             assert record.output is not None
             return record.output.clone()
@@ -91,5 +96,12 @@ class Captured:
             finally:
                 graph.capture_end()
 
-        torch.cuda.synchronize()
-        return graph, self._aside(capture)
+        gc.collect()  # memory of earlier graphs must not be freed while one is recorded
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            torch.cuda.synchronize()
+            return graph, self._aside(capture)
+        finally:
+            if collects:
+                gc.enable()
