@@ -15,7 +15,8 @@ from dpdag import DAGPosterior, ExactPosterior, Knowledge, datasets, metrics
 from dpdag.columns import table_of
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.learners import storage
-from dpdag.learners.posterior_solver import Found, mixture
+from dpdag.learners.posterior_answers import mixture
+from dpdag.learners.posterior_solver import Found
 from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic
 from dpdag.posterior import Doubt, LocalPosterior

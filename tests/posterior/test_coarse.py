@@ -11,7 +11,8 @@ from dpdag import Knowledge
 from dpdag.distributions import Constraints, DAGMixture
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.experiments.own.violations import violation
-from dpdag.learners.posterior_solver import Found, least_wrong, mixture
+from dpdag.learners.posterior_answers import least_wrong, mixture
+from dpdag.learners.posterior_solver import Found
 from dpdag.metrics import edge_auc
 from dpdag.ops.enumeration import all_dags
 from dpdag.ops.graphs import is_acyclic

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 import torch
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 # Nats a row by which columns are known from others when that is arithmetic rather than nature: what
@@ -67,12 +68,9 @@ def exact_relations(x: Tensor) -> Relations:  # (rows, n)
     near &= own & own[:, None]
     columns = torch.arange(n)[size > 0]
     projection = vectors[:, exact] @ vectors[:, exact].T
-    waiting = own.clone()
-    while bool(waiting.any()):
-        group = near[waiting.nonzero()[0, 0]]
-        while bool((grown := near[group].any(0) | group).ne(group).any()):
-            group = grown
-        waiting &= ~group
+    label = torch.from_numpy(connected_components(near.numpy())[1])
+    for one in label[own].unique().tolist():
+        group = label == one
         count, relations = int(group.sum()), float(projection.diagonal()[group].sum())
         rest = count - max(1, round(relations))
         share = 1 - rest * (rest - 1) / (count * (count - 1)) if count > 1 else 0.0

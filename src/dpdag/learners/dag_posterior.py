@@ -26,6 +26,7 @@ from .checks import check_choice, check_mechanism, check_ranges, resolve_device,
 from .constrained import NotConvergedWarning
 from .missing import fit_with_missing
 from .model_learner import PosteriorLearner
+from .posterior_answers import least_wrong, mixture, ranked, records
 from .posterior_solver import (
     Chosen,
     Plan,
@@ -33,10 +34,6 @@ from .posterior_solver import (
     counted_share,
     expected_seconds,
     forecast,
-    least_wrong,
-    mixture,
-    ranked,
-    records,
     solve,
 )
 from .validation import warn_of_row_numbers

@@ -1,0 +1,96 @@
+"""What is answered from the posteriors that searches found: the graph, scores, records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..columns import ColumnType
+from ..distributions import DAGDistribution, DAGMixture, EdgeDistribution, GumbelTopK
+from ..distributions.knowledge import Constraints
+from ..evidence.mixture import MixtureEvidence
+from ..evidence.noise import NOISES
+from ..ops.graphs import acyclic_part
+from ..posterior import Doubt
+from .posterior_solver import Found
+
+_TIE = 1e-3  # between probabilities
+# By which an edge must be likelier right than one too many: off the model probabilities are a bit
+# too high. Of 0 to 0.7 the least mean distance over sixty kinds of tables (docs/uncertainty.md).
+_MARGIN = 0.3
+
+
+def least_wrong(
+    posterior: DAGMixture, constraints: Constraints, possible: Tensor
+) -> Tensor:  # (n, n) bool -> (n, n) bool
+    r"""The graph of least expected structural Hamming distance, as far as it is acyclic.
+
+    .. math:: i \to j \iff P(i \to j) > 0.3 + 1 - P(i \to j) - P(j \to i)
+
+    An edge is right with the first probability and one too many with what stands behind the margin;
+    where it points the wrong way, it is no worse than none. Only ``possible`` edges count: of
+    others a search that was not finished knows no direction.
+    """
+    edge = posterior.edge_marginals.double()
+    likely = possible & (2 * edge + edge.mT > 1 + _MARGIN)
+    return acyclic_part(edge, likely | constraints.required, keep=constraints.required)
+
+
+def ranked(posterior: DAGMixture, found: Found, constraints: Constraints) -> Tensor:  # (n, n)
+    r"""How sure edges are, by what is stated and by what they carry.
+
+    .. math:: P(i \to j)\, \frac{s_{ij}}{1 + s_{ij}}
+
+    with s the nats of single edges, which still differ where probabilities are held back to the
+    same. Beside a coarsened posterior, which knows of edges that the graph does not have, they only
+    break ties.
+    """
+    p, nats = posterior.edge_marginals.double(), found.graph.edge_scores(constraints)
+    carried = nats / (1 + nats)
+    return p * carried if found.possible is None else p + _TIE * carried
+
+
+def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
+    """Equal parts of the posteriors of several searches."""
+    parts = [part for one in found for part in zip(one.posteriors, one.weights)]
+    order = torch.cat([one.orders.logits for one, _ in parts])
+    edges = torch.cat([one.edge_logits.expand(len(one.orders.weights), -1, -1) for one, _ in parts])
+    weights = torch.cat([one.orders.weights * weight for one, weight in parts]) / len(found)
+    components = DAGDistribution(
+        GumbelTopK(order.float(), constraints=constraints),
+        EdgeDistribution(edges.float(), constraints=constraints),
+    )
+    return DAGMixture(components, weights.float())
+
+
+def records(
+    evidence: MixtureEvidence,
+    graph: Tensor,  # (n, n) bool
+    names: Sequence[Any],
+    kinds: Sequence[str],
+    types: Sequence[ColumnType],
+    doubt: Doubt,
+) -> list[dict[str, Any]]:
+    """Which nats, rows and families decided, one record per column."""
+    found = []
+    for v, (name, kind, own_type) in enumerate(zip(names, kinds, types)):
+        own, parents = evidence.weights(v, graph[:, v]), int(graph[:, v].sum())
+        weights = dict(zip(evidence.functions, own.functions.tolist()))
+        found.append(
+            {
+                "column": str(name),
+                "type": str(own_type),
+                "parents": parents,
+                "transformation": kind,
+                "functions": weights if parents else {},
+                "noise": {} if own_type.discrete else dict(zip(NOISES, own.noise.tolist())),
+                "log_evidence": own.log_evidence,
+                "nats_over_root": own.over_root,
+                "misfit": float(doubt.misfit[v]),
+                "rows": own.rows,
+            }
+        )
+    return found
