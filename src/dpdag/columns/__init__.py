@@ -1,7 +1,7 @@
 """What a column is: its type, its units, its transformation, its ties."""
 
 from .inference import column_types, infer_type, is_label
-from .modes import upper_mode
+from .modes import upper_modes
 from .monotone import MonotoneColumns
 from .relations import EXACT, exact_relations
 from .table import Table, order_by_values, table_of
@@ -28,5 +28,5 @@ __all__ = [
     "standardise",
     "table_of",
     "transform",
-    "upper_mode",
+    "upper_modes",
 ]

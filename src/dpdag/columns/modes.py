@@ -11,30 +11,46 @@ _DEEP = 0.5  # height of a valley, over that of the lower of its two peaks
 _SHARE = 0.05  # of the rows, in the smaller mode at least
 
 
-def upper_mode(x: Tensor) -> Tensor | None:  # (N,) -> (N,) bool
-    """Which values lie in the upper one of two modes; None where there are not two.
+def upper_modes(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (n,) bool, (N, n) bool
+    r"""Which columns have two modes, and which of their values lie in the upper one.
 
-    The modes are parted where the density, smoothed, is lowest beside its peaks on either side.
+    The modes are parted where the density, smoothed, is lowest beside its peaks on either side:
+
+    .. math:: \min_t \frac{\hat p(t)}{\min(\max_{s < t} \hat p(s), \max_{s > t} \hat p(s))}
 
     Example:
         >>> noise = torch.randn(400, generator=torch.Generator().manual_seed(0)).double()
         >>> on = torch.arange(400) % 2 == 0
-        >>> bool((upper_mode(noise + 5 * on) == on).double().mean() > 0.98)
-        True
-        >>> upper_mode(noise) is None
-        True
+        >>> two, above = upper_modes(torch.stack([noise, noise + 5 * on], -1))
+        >>> two.tolist(), bool((above[:, 1] == on).double().mean() > 0.98)
+        ([False, True], True)
     """
-    low, high = x.quantile(torch.tensor([0.25, 0.75], dtype=x.dtype))
-    size = min(float(x.std()), float(high - low) / 1.349)
-    if not size:
-        return None
+    low, high = x.quantile(torch.tensor([0.25, 0.75], dtype=x.dtype), dim=0)
+    size = torch.minimum(x.std(0), (high - low) / 1.349)
     width = _WIDTH * size * len(x) ** -0.2
-    place = torch.linspace(float(x.min()), float(x.max()), _GRID, dtype=x.dtype)
-    density = (-0.5 * ((place[:, None] - x) / width).square()).exp().sum(-1)
-    below, above = density.cummax(0).values, density.flip(0).cummax(0).values.flip(0)
+    values = x.T.contiguous().sort(-1).values
+    step = (values[:, -1:] - values[:, :1]).clamp_min(1e-300) / (_GRID - 1)
+    place = values[:, :1] + step * torch.arange(_GRID, dtype=x.dtype)
+    density = _smoothed(values, place, width.clamp_min(1e-300) / step[:, 0])
+    below, above = density.cummax(-1).values, density.flip(-1).cummax(-1).values.flip(-1)
     depth = density / torch.minimum(below, above)
     # Valleys among strays part few values from the rest.
-    share = (x[:, None] > place).double().mean(0)
+    share = torch.searchsorted(values, place, right=True) / len(x)
     depth = depth.where(torch.minimum(share, 1 - share) >= _SHARE, 1.0)
-    deepest = int(depth.argmin())
-    return x > place[deepest] if float(depth[deepest]) < _DEEP else None
+    deepest = depth.argmin(-1, keepdim=True)
+    two = (depth.gather(-1, deepest)[:, 0] < _DEEP) & (size > 0)
+    return two, x > place.gather(-1, deepest)[:, 0]
+
+
+def _smoothed(values: Tensor, place: Tensor, width: Tensor) -> Tensor:  # (n, N), (n, g), (n,)
+    """Sums of Gaussian kernels at the places of a grid, its steps the unit of the widths."""
+    step = place[:, 1:2] - place[:, :1]
+    at = ((values - place[:, :1]) / step).clamp(0, _GRID - 1)
+    left = at.long().clamp(max=_GRID - 2)
+    bins = torch.zeros_like(place).scatter_add_(-1, left, 1 + left - at)
+    bins.scatter_add_(-1, left + 1, at - left)
+    lag = torch.arange(2 * _GRID, dtype=place.dtype)
+    lag = torch.minimum(lag, 2 * _GRID - lag)  # circular, as what follows is
+    kernel = torch.exp(-0.5 * (lag / width[:, None]).square())
+    product = torch.fft.rfft(bins, 2 * _GRID) * torch.fft.rfft(kernel)
+    return torch.fft.irfft(product, 2 * _GRID)[:, :_GRID].clamp_min(1e-12)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from ..columns import Table, standardise, upper_mode
+from ..columns import Table, standardise, upper_modes
 from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .base import Evidence
@@ -59,22 +59,19 @@ class SwitchEvidence(Evidence):
         deadline: Deadline = ENDLESS,
     ) -> None:
         self.n_nodes, self.root = table.x.shape[1], root
-        modes = [
-            None if continuous is not None and not continuous[k] else upper_mode(column)
-            for k, column in enumerate(table.y.T)
-        ]
-        self.has = torch.tensor([mode is not None for mode in modes])
-        values = [x if mode is None else mode.to(x) for x, mode in zip(table.x.T, modes)]
-        kinds = ["continuous" if mode is None else "binary" for mode in modes]
+        self.has, above = upper_modes(table.y)
+        if continuous is not None:
+            self.has &= continuous
+        if not bool(self.has.any()):
+            return
+        kinds = ["binary" if mode else "continuous" for mode in self.has]
         for k in categories:
             kinds[k] = "category"
-        modes_of = torch.stack(values, -1)
+        modes = above.to(table.x).where(self.has, table.x)
         self._modes = DiscreteEvidence(
-            table.x, modes_of, kinds, functions=("linear", "additive"), deadline=deadline
+            table.x, modes, kinds, functions=("linear", "additive"), deadline=deadline
         )
-        if bool(self.has.any()):
-            target = Table(table.x, standardise(modes_of)[0])
-            self._estimate = (curves or _curves)(target)
+        self._estimate = (curves or _curves)(Table(table.x, standardise(modes)[0]))
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value, own = self.root[child].clone(), self.has[child] & parents.any(-1)

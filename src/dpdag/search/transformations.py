@@ -157,12 +157,9 @@ class _Judge:
         concerned[column] = True
         near = concerned | scored.graph[:, concerned].any(1)  # with all their causes
         asked = concerned[near].nonzero()[:, 0], scored.graph[near][:, concerned].T.contiguous()
-        before, after = (
-            self.evidence(columns[:, near], self.was_set[:, near]).log_evidence(*asked)
-            for columns in (scored.columns.z, z)
-        )
         values = scored.values.clone()
-        values[concerned] += after - before
+        own_evidence = self.evidence(z[:, near], self.was_set[:, near])
+        values[concerned] = own_evidence.log_evidence(*asked)
         kinds = (*scored.kinds[:column], kind, *scored.kinds[column + 1 :])
         return self._scored(kinds, Transformed(z, log_jacobian), scored.graph, values)
 
