@@ -29,9 +29,10 @@ def upper_modes(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (n,) bool, (N,
     size = torch.minimum(x.std(0), (high - low) / 1.349)
     width = _WIDTH * size * len(x) ** -0.2
     values = x.T.contiguous().sort(-1).values
-    step = (values[:, -1:] - values[:, :1]).clamp_min(1e-300) / (_GRID - 1)
-    place = values[:, :1] + step * torch.arange(_GRID, dtype=x.dtype)
-    density = _smoothed(values, place, width.clamp_min(1e-300) / step[:, 0])
+    first, step = values[:, :1], (values[:, -1:] - values[:, :1]) / (_GRID - 1)
+    step = step.where(step > 0, 1.0)
+    place = first + step * torch.arange(_GRID, dtype=x.dtype)
+    density = _smoothed((values - first) / step, width / step[:, 0])
     below, above = density.cummax(-1).values, density.flip(-1).cummax(-1).values.flip(-1)
     depth = density / torch.minimum(below, above)
     # Valleys among strays part few values from the rest.
@@ -42,15 +43,13 @@ def upper_modes(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (n,) bool, (N,
     return two, x > place.gather(-1, deepest)[:, 0]
 
 
-def _smoothed(values: Tensor, place: Tensor, width: Tensor) -> Tensor:  # (n, N), (n, g), (n,)
-    """Sums of Gaussian kernels at the places of a grid, its steps the unit of the widths."""
-    step = place[:, 1:2] - place[:, :1]
-    at = ((values - place[:, :1]) / step).clamp(0, _GRID - 1)
-    left = at.long().clamp(max=_GRID - 2)
-    bins = torch.zeros_like(place).scatter_add_(-1, left, 1 + left - at)
+def _smoothed(at: Tensor, width: Tensor) -> Tensor:  # (n, N), (n,) -> (n, grid)
+    """Sums of Gaussian kernels around values, at the places of a grid whose steps are the unit."""
+    left = at.long().clamp(0, _GRID - 2)
+    bins = at.new_zeros(len(at), _GRID).scatter_add_(-1, left, 1 + left - at)
     bins.scatter_add_(-1, left + 1, at - left)
-    lag = torch.arange(2 * _GRID, dtype=place.dtype)
-    lag = torch.minimum(lag, 2 * _GRID - lag)  # circular, as what follows is
-    kernel = torch.exp(-0.5 * (lag / width[:, None]).square())
+    lag = torch.arange(2 * _GRID, dtype=at.dtype)
+    lag = torch.minimum(lag, 2 * _GRID - lag)  # circular, as the products are
+    kernel = torch.exp(-0.5 * (lag / width[:, None].clamp_min(1e-3)).square())
     product = torch.fft.rfft(bins, 2 * _GRID) * torch.fft.rfft(kernel)
     return torch.fft.irfft(product, 2 * _GRID)[:, :_GRID].clamp_min(1e-12)
