@@ -49,13 +49,12 @@ class LinearEvidence(Evidence):
         self.n_rows, self.n_nodes = x.shape
         self._x = x.to(device, torch.float64)
         self._products = self._x.T @ self._x
-        everything = torch.ones(1, self.n_nodes, dtype=torch.bool)
-        self._scale = max(SCALES, key=lambda scale: float(self._marginal(everything, scale)))
+        self._scale = self._likeliest_scale()
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         own = torch.nn.functional.one_hot(child, self.n_nodes).bool()
-        scale = self._scale
-        return self._marginal(parents | own, scale) - self._marginal(parents, scale)
+        together, alone = self._marginal(torch.cat([parents | own, parents])).chunk(2)
+        return together - alone
 
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
         value, device = self._x.new_empty(len(child), self.n_rows), self._x.device
@@ -70,9 +69,20 @@ class LinearEvidence(Evidence):
             value[rows] = missed / left.clamp_min(1e-3).sqrt()
         return value
 
-    def _marginal(self, members: Tensor, scale: float) -> Tensor:  # (b, n) bool -> (b,)
+    def _likeliest_scale(self) -> float:
+        """By the evidence of all columns together."""
+        n, size = self.n_nodes, torch.linalg.eigvalsh(self._products.cpu()).clamp_min(0)
+
+        def evidence(scale: float) -> float:
+            log_det = float((size + scale).log().sum())
+            return self._ratio(n, scale) - (self.n_rows + n + 2) / 2 * log_det
+
+        return max(SCALES, key=evidence)
+
+    def _marginal(self, members: Tensor) -> Tensor:  # (b, n) bool -> (b,)
         """log p(x_W) for each set W of columns, prior mean weight 1."""
-        rows, value = self.n_rows, torch.empty(len(members), dtype=torch.float64)
+        rows, scale = self.n_rows, self._scale
+        value = torch.empty(len(members), dtype=torch.float64)
         for part, index, there in sets_for(members, numbers=1, device=self._products.device):
             factor = self._factor(index, there, scale)
             value[part] = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1).cpu()

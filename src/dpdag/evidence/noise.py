@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ..ops.constants import constants
 from ..ops.shape import shape_gain
 
 __all__ = [
@@ -59,7 +60,7 @@ def log_gaussian(
         >>> round(float(torch.trapezoid(density, y)), 2)
         1.0
     """
-    scale = quadratic.new_tensor(scales).reshape(-1, *[1] * quadratic.ndim)
+    scale = constants(scales, quadratic).reshape(-1, *[1] * quadratic.ndim)
     whole = (rows + _FREE) / 2
     values = _FREE / 2 * scale.log() - whole * (scale + quadratic).log()
     constant = math.lgamma(whole) - math.lgamma(_FREE / 2) - rows / 2 * math.log(math.pi)
@@ -78,7 +79,7 @@ def expected_precision(quadratic: Tensor, rows: float) -> Tensor:  # (*) -> (*)
 
     .. math:: E[\sigma^{-2}] = -2\, \frac{\partial \log p(y)}{\partial (y^\top M^{-1} y)}
     """
-    scale = quadratic.new_tensor(SCALES).reshape(-1, *[1] * quadratic.ndim)
+    scale = constants(SCALES, quadratic).reshape(-1, *[1] * quadratic.ndim)
     values = _FREE / 2 * scale.log() - (rows + _FREE) / 2 * (scale + quadratic).log()
     return (values.softmax(0) * (rows + _FREE) / (scale + quadratic)).sum(0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -62,16 +63,23 @@ class SwitchEvidence(Evidence):
         self.has, above = upper_modes(table.y)
         if continuous is not None:
             self.has &= continuous
-        if not bool(self.has.any()):
-            return
-        kinds = ["binary" if mode else "continuous" for mode in self.has]
+        self._kinds = ["binary" if mode else "continuous" for mode in self.has]
         for k in categories:
-            kinds[k] = "category"
-        modes = above.to(table.x).where(self.has, table.x)
-        self._modes = DiscreteEvidence(
-            table.x, modes, kinds, functions=("linear", "additive"), deadline=deadline
-        )
-        self._estimate = (curves or _curves)(Table(table.x, standardise(modes)[0]))
+            self._kinds[k] = "category"
+        self._table = Table(table.x, above.to(table.x).where(self.has, table.x))
+        self._curves, self._deadline = curves or _curves, deadline
+
+    @cached_property
+    def _modes(self) -> DiscreteEvidence:
+        """Which most tables have no need of."""
+        x, modes = self._table
+        functions = ("linear", "additive")
+        return DiscreteEvidence(x, modes, self._kinds, functions=functions, deadline=self._deadline)
+
+    @cached_property
+    def _estimate(self) -> Evidence:
+        x, modes = self._table
+        return self._curves(Table(x, standardise(modes)[0]))
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value, own = self.root[child].clone(), self.has[child] & parents.any(-1)

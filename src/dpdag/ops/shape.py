@@ -8,6 +8,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from .constants import constants
+
 __all__ = ["left_out_density", "negentropy", "shape_gain"]
 
 _REACH = 8.0  # standard deviations that the kernel estimate covers
@@ -83,7 +85,7 @@ def _log_student(u: Tensor) -> Tensor:  # (b, N) -> (2, b)
     by expectation and maximisation. The last term is what rows tell less of both than they do of a
     Gaussian's.
     """
-    free = u.new_tensor(_FREEDOM)[:, None, None]
+    free = constants(_FREEDOM, u)[:, None, None]
     centre, variance = torch.zeros_like(free), torch.full_like(free, 0.5)
     for _ in range(_STEPS):
         weight = (u - centre).square_().add_(free * variance).reciprocal_()

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from ..columns import standardise
-from ..evidence.gp import KERNELS, GPEvidence
+from ..evidence.gp import KERNELS, Families, GPEvidence, gp_weights
 from ..ops.rows import spaced
 
 _BLOCK = 8192  # rows predicted at once
 _WORK = 1e10  # rows times squared points with a kernel, where not every row can have one
 _FEWEST = 500  # such points
+_AT_ONCE = 32  # children solved for in one batch on a GPU
 _KEPT = 2**28  # bytes of factors that a model keeps
 _JITTER = 1e-8  # relative, that keeps their kernel matrix positive definite
 
@@ -157,22 +158,39 @@ def fit_gp(
         kernel,
         len(x) / m,
     )
-    solve = _exactly if dense else _by_points
-    for child in adjacency.any(0).nonzero()[:, 0].tolist():
-        known.deadline.check()
+    children = adjacency.any(0).nonzero()[:, 0]
+    for child in children.tolist():
         parents = adjacency[:, child] != 0
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()
         model.noise[child], model.extra[child] = parameters[-2:].exp()
-        model.weight[:, child], model.amplitude[child] = solve(model, x, child)
+    for some in children.split(_AT_ONCE if dense and known.device.type != "cpu" else 1):
+        known.deadline.check()
+        if dense:
+            weight, model.amplitude[some] = _exactly(model, x, some, known.device)
+            model.weight[:, some] = weight.T
+        else:
+            child = int(some)
+            model.weight[:, child], model.amplitude[child] = _by_points(model, x, child)
     return model
 
 
-def _exactly(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)
+def _exactly(
+    model: GPMechanisms,
+    x: Tensor,  # (N, n)
+    children: Tensor,  # (b,)
+    device: torch.device,
+) -> tuple[Tensor, Tensor]:  # (b, N), (b,)
     """α and the amplitude: that of errors on rows left out one by one, whatever the noise ratio."""
-    factor = torch.linalg.cholesky(model._matrix(child))
-    alpha = torch.cholesky_solve(x[:, child, None], factor)[:, 0]
-    return alpha, (alpha.square() / torch.cholesky_inverse(factor).diagonal()).mean()
+    inverse = model.inverse_scale.T[children]
+    some = Families.of(children, inverse > 0)
+    scale = inverse.gather(1, some.members).reciprocal().where(some.mask, 1.0)
+    ends = torch.stack([model.noise[children], model.extra[children]], -1)
+    read = (x.T[some.members] * some.mask.unsqueeze(-1)).mT  # (b, N, w)
+    parameters = torch.cat([scale, ends], -1).log()
+    y, read, parameters = (part.to(device) for part in (x.T[children], read, parameters))
+    alpha, left = gp_weights(y, read, parameters, KERNELS[model.kernel])
+    return alpha.cpu(), left.square().mean(-1).cpu()
 
 
 def _by_points(model: GPMechanisms, x: Tensor, child: int) -> tuple[Tensor, Tensor]:  # (N, n)

@@ -119,7 +119,8 @@ class Climb:
         values = self.evidence.reach(child, parents, base + bar)
         for edge, gain in zip(edges, (values - base).tolist()):
             self.change[edge], self.exact[edge] = gain, True
-        self._network = None
+        if any(self.edges[edge] for edge in edges):
+            self._network = None
 
     def loss(self, edges: list[Edge]) -> float:
         """Nats that removing edges costs, one by one."""

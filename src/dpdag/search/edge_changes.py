@@ -116,11 +116,12 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
             gain -= np.where(exact, toll, 0.0)
         else:
+            cut: list[Edge] | None = []
             if against[k]:
                 next_ones = np.where(exact & against, gain, -math.inf)
-                _weigh_cuts(climb, pairs, next_ones, least)
+                cut = _known_cut(climb, edge, pairs, next_ones, least)
             gain[k] = -math.inf
-            change = _insertion(climb, edge, acyclic=not against[k], least=least)
+            change = None if cut is None else _insertion(climb, edge, cut)
             if change and change.gain > least:
                 found.append(change)
                 least = max(least, _least(found))
@@ -150,27 +151,28 @@ def _worth_cutting(climb: Climb, edge: Edge, floor: float) -> bool:
     return cut is not None and climb.loss(cut) < most
 
 
-def _weigh_cuts(climb: Climb, pairs: Pairs, gain: np.ndarray, least: float) -> None:  # (m,), (m,)
-    """Confirm at once what the cuts for the best insertions remove."""
+def _known_cut(
+    climb: Climb,
+    edge: Edge,
+    pairs: Pairs,
+    gain: np.ndarray,  # (m,)
+    least: float,
+) -> list[Edge] | None:
+    """What must go for an edge, all of it evaluated in full; None where that costs too much.
 
-    def cut(k: int) -> list[Edge]:
-        return climb.cut(*pairs.edge(k), float(gain[k]) - least) or []
+    Where something is not, cuts for the next best insertions are evaluated along with it.
+    """
 
-    if all(climb.exact[one] for one in cut(int(gain.argmax()))):
-        return
-    ranked = np.argsort(-gain, kind="stable")[: climb.evidence.lookahead]
-    cuts = [cut(k) for k in ranked[gain[ranked] > least].tolist()]
-    climb.confirm(sorted({edge for one in cuts for edge in one}))
+    def cut(one: Edge) -> list[Edge] | None:
+        return climb.cut(*one, float(climb.change[one]) - climb.penalty - least)
+
+    while (own := cut(edge)) is not None and not all(climb.exact[one] for one in own):
+        ranked = np.argsort(-gain, kind="stable")[: climb.evidence.lookahead]
+        others = [cut(one) or [] for one in pairs[ranked[gain[ranked] > least]].edges()]
+        climb.confirm(sorted({one for some in (own, *others) for one in some}))
+    return own
 
 
-def _insertion(climb: Climb, edge: Edge, *, acyclic: bool, least: float) -> _Change | None:
-    gain = float(climb.change[edge]) - climb.penalty
-    if acyclic:
-        return _Change(gain, [edge], [])
-    while True:
-        cut = climb.cut(*edge, gain - least)
-        if cut is None:
-            return None
-        if all(climb.exact[one] for one in cut):
-            return _Change(gain - climb.loss(cut), [edge], cut)
-        climb.confirm(cut)
+def _insertion(climb: Climb, edge: Edge, cut: list[Edge]) -> _Change:
+    loss = climb.loss(cut) if cut else 0.0
+    return _Change(float(climb.change[edge]) - climb.penalty - loss, [edge], cut)

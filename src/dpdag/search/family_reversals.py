@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from .climb import Change, Climb
+from .climb import Change, Climb, Edge
 
 __all__ = ["reverse_families"]
 
@@ -42,9 +44,30 @@ def reverse_families(climb: Climb) -> bool:
     for pair in exchanges:
         if exchange := _exchange(climb, *pair):
             climb.apply(*exchange)
-    for node in range(n):
-        _turn_fork(climb, node)
+    forks = [fork for node in range(n) if (fork := _fork(climb, node))]
+    if forks:
+        node, parents, price = zip(*((one.node, one.parents, one.price) for one in forks))
+        child, target = torch.tensor(node), climb.value[list(node)] + torch.tensor(price)
+        values = climb.evidence.reach(child, torch.stack(parents), target)
+        for fork, better in zip(forks, (values > target).tolist()):
+            if better and (now := _fork(climb, fork.node, again=True)):
+                climb.apply([(k, now.node) for k in now.pair], now.remove)
     return climb.total > before
+
+
+class _Fork(NamedTuple):
+    """Two children of a node that may become its parents.
+
+    Attributes:
+        parents: (n,) bool, with them.
+        price: Of that, in nats.
+    """
+
+    node: int
+    pair: list[int]
+    remove: list[Edge]
+    parents: Tensor
+    price: float
 
 
 def _exchange(climb: Climb, parent: int, child: int) -> Change | None:
@@ -63,23 +86,21 @@ def _exchange(climb: Climb, parent: int, child: int) -> Change | None:
     return (insert, sorted(remove)) if possible and kept and slim else None
 
 
-def _turn_fork(climb: Climb, node: int) -> None:
-    """Make the two children of a node that promise most its parents, where that pays."""
+def _fork(climb: Climb, node: int, *, again: bool = False) -> _Fork | None:
+    """The two children of a node that promise most as its parents, where they may pay."""
     children = np.flatnonzero(climb.edges[node] & climb.allowed[:, node])
     if len(children) < 2 or climb.edges[:, node].sum() + 2 > climb.max_parents:
-        return
-    if not climb.is_new("fork", node, children, climb.edges[:, node]):
-        return
+        return None
+    if not (climb.is_new("fork", node, children, climb.edges[:, node]) or again):
+        return None
     cost, cuts = climb.freeing(node, children)
     worth = climb.change[children, node] - _PROMISE * cost[children]
     best = np.argsort(-worth, kind="stable")[:2]
     if not worth[best].sum() > 0:
-        return
+        return None
     pair = children[best].tolist()
     remove = sorted({edge for k in pair for edge in cuts.get(k, [])})
     price = 2 * climb.penalty + climb.loss(remove)
     parents = climb.parents(node)
     parents[pair] = True
-    target = climb.value[node, None] + price
-    if climb.evidence.reach(torch.tensor([node]), parents[None], target) > target:
-        climb.apply([(k, node) for k in pair], remove)
+    return _Fork(node, pair, remove, parents, price)

@@ -4,6 +4,7 @@ from .batches import Families
 from .budget import TIME_BUDGET, affordable_rows, search_seconds
 from .grid import GridGPEvidence
 from .kernels import KERNELS
+from .marginal import gp_weights
 from .process import GPEvidence
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "GPEvidence",
     "GridGPEvidence",
     "affordable_rows",
+    "gp_weights",
     "search_seconds",
 ]

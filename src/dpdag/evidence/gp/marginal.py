@@ -16,6 +16,7 @@ __all__ = [
     "gp_evidence",
     "gp_evidence_and_gradient",
     "gp_residual",
+    "gp_weights",
 ]
 
 _FEATURES = 10  # per column in the score test
@@ -101,6 +102,22 @@ def gp_residual(
     r"""What the posterior mean leaves of ``y``, up to its scale: :math:`M^{-1} y`."""
     factor, _, _ = _factor(x, parameters, kernel)
     return torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
+
+
+def gp_weights(
+    y: Tensor,  # (*, N)
+    x: Tensor,  # (*, N, d)
+    parameters: Tensor,  # (*, d + 2)
+    kernel: Kernel = _SMOOTH,
+) -> tuple[Tensor, Tensor]:  # (*, N), (*, N)
+    r"""Weights α of the posterior mean, and residuals of rows left out one by one.
+
+    .. math:: \alpha = M^{-1} y, \qquad \alpha_r / \sqrt{(M^{-1})_{rr}}
+    """
+    factor, _, _ = _factor(x, parameters, kernel)
+    inverse = _inverse(factor)
+    alpha = inverse @ y.unsqueeze(-1)
+    return alpha[..., 0], _left_out(inverse, alpha)
 
 
 def column_features(x: Tensor) -> Tensor:  # (N, n) -> (N, n, r)

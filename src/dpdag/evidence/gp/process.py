@@ -150,6 +150,11 @@ class GPEvidence(ScreenedEvidence):
         self._shapes: Tensor | None = None
         self._feature_cache: dict[float, Tensor] = {}
 
+    @property
+    def device(self) -> torch.device:
+        """Where the matrices live."""
+        return self._table.x.device
+
     def __len__(self) -> int:
         return len(self._known)
 
