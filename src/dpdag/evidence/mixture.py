@@ -353,8 +353,10 @@ class MixtureEvidence(ScreenedEvidence):
         for name in self.cheap.keys() & set(self.functions):
             value[:, self.functions.index(name)] = self.cheap[name].log_evidence(child, parents)
         few = torch.full((len(child),), -math.inf, dtype=torch.float64)  # best on few rows
-        for name in self._on_few_rows.keys() & set(self.functions):
-            few = torch.maximum(few, self._on_few_rows[name].log_evidence(child, parents))
+        some = dear.any(-1).nonzero()[:, 0]
+        for name in self._on_few_rows.keys() & set(self.functions) if len(some) else ():
+            near = self._on_few_rows[name].log_evidence(child[some], parents[some])
+            few[some] = torch.maximum(few[some], near)
         for name, wanted in zip(self.processes, dear.T):
             k, rows = self.functions.index(name), wanted.nonzero()[:, 0]
             if not len(rows):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -90,17 +92,21 @@ def fit_orders(
 def _ordered(order: np.ndarray, value: np.ndarray) -> np.ndarray:  # (n,), (n, n) -> (n,)
     """An order whose pairs are worth most: nodes move one by one to where they are best."""
     value = np.where(np.abs(value) > _NEAR / 2, value, 0.0)
-    beside = [np.flatnonzero(value[v] != value[:, v]) for v in range(len(value))]
-    place, moved = order.argsort().astype(float), True
+    gain = value - value.T  # of a node that comes after another, over coming before it
+    beside: list[list[tuple[int, float]]] = [[] for _ in gain]
+    for node, other in np.argwhere(gain).tolist():
+        beside[node].append((other, float(gain[other, node])))
+    moved = True
     while moved:
         moved = False
-        for node in [v for v in order.tolist() if len(beside[v])]:
-            others = beside[node][place[beside[node]].argsort()]
-            bounds = place[others]
-            now = int(np.searchsorted(bounds, place[node]))
-            worth = np.r_[0.0, np.cumsum(value[others, node] - value[node, others])]
-            if worth.max() > worth[now] + _NONE:
-                best, moved = int(worth.argmax()), True
-                place[node] = np.r_[bounds[0] - 2, bounds, bounds[-1] + 2][best : best + 2].mean()
-                place = place.argsort().argsort().astype(float)  # no two alike
-    return place.argsort()
+        place = dict(zip(order.tolist(), range(len(order))))
+        at: list[float] = [place[node] for node in range(len(order))]
+        for node in [node for node in order.tolist() if beside[node]]:
+            near = sorted((at[other], worth) for other, worth in beside[node])
+            bounds = [near[0][0] - 2, *(one for one, _ in near), near[-1][0] + 2]
+            worth = list(accumulate((one for _, one in near), initial=0.0))
+            best, now = worth.index(max(worth)), bisect(bounds[1:-1], at[node])
+            if worth[best] > worth[now] + _NONE:
+                at[node], moved = (bounds[best] + bounds[best + 1]) / 2, True
+        order = np.argsort(at, kind="stable")
+    return order
