@@ -45,19 +45,21 @@ def _claimed(target: Path, create: Callable[[Path], None]) -> Iterator[Path]:
     Who creates it may write; so nobody else removes it, not even after it was moved.
     """
     own = _beside(target)
+    theirs = own.exists()
     try:
-        create(own)
-    except FileExistsError:
-        raise ValueError(
-            f"{target} is being written by another command; wait for it or choose another --out. "
-            f"If that command was killed, remove {own}."
-        ) from None
-    try:
+        try:
+            create(own)  # a signal may come as soon as it is there
+        except FileExistsError:
+            theirs = True
+            raise ValueError(
+                f"{target} is being written by another command; wait for it or choose another "
+                f"--out. If that command was killed, remove {own}."
+            ) from None
         yield own
     except BaseException:
-        if own.is_dir():
+        if not theirs and own.is_dir():
             shutil.rmtree(own, ignore_errors=True)
-        else:
+        elif not theirs:
             own.unlink(missing_ok=True)
         raise
 

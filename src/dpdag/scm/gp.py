@@ -164,8 +164,10 @@ def fit_gp(
         parameters = known.kernel_parameters(child, parents)
         model.inverse_scale[parents, child] = (-parameters[:-2]).exp()
         model.noise[child], model.extra[child] = parameters[-2:].exp()
-    for some in children.split(_AT_ONCE if dense and known.device.type != "cpu" else 1):
+    together = _AT_ONCE if dense and known.device.type != "cpu" else 1
+    for first in range(0, len(children), together):
         known.deadline.check()
+        some = children[first : first + together]
         if dense:
             weight, model.amplitude[some] = _exactly(model, x, some, known.device)
             model.weight[:, some] = weight.T
