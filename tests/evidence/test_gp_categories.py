@@ -79,3 +79,13 @@ def test_a_process_sees_curves_that_differ_by_category() -> None:
     whole = TypedEvidence(plain, discrete, functions=functions)
     weights = whole.weights(0, SETS[1])
     assert weights.functions[functions.index("gp")] > 0.99
+
+
+def test_the_first_column_is_read_beside_wider_sets() -> None:
+    sets = torch.tensor([[1, 0, 0], [1, 0, 1]]).bool()
+    child = torch.full((2,), 1)
+    process = Inputs.of(table(), {0: indicators(table()[:, 1])})
+    together = process.read(Families.of(child, sets)).x[0]
+    alone = process.read(Families.of(child[:1], sets[:1])).x[0]
+    torch.testing.assert_close(together[:, : alone.shape[1]], alone)
+    assert not together[:, alone.shape[1] :].any()

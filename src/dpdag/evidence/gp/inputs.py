@@ -70,13 +70,14 @@ class Inputs(NamedTuple):
         """The features of the parents of each child."""
         if self.plain:
             return Read(self._take(families.members, families.mask), None)
-        node, n = families.members, int(self.owner[-1]) + 1
-        parents = torch.zeros(len(node), n, dtype=torch.bool).scatter(1, node, families.mask)
+        n = int(self.owner[-1]) + 1
+        node = families.members.where(families.mask, n)  # what pads a set is a column that is none
+        parents = torch.zeros(len(node), n + 1, dtype=torch.bool).scatter(1, node, True)
         own = parents[:, self.owner]  # (b, F)
         feature = own.int().argsort(dim=-1, descending=True, stable=True)
         feature = feature[:, : int(own.sum(-1).max())]
         count = torch.arange(node.shape[1]).expand_as(node)
-        place = torch.zeros(len(node), n, dtype=torch.long).scatter(1, node, count)
+        place = torch.zeros(len(node), n + 1, dtype=torch.long).scatter(1, node, count)
         x = self._take(feature, own.gather(1, feature))
         return Read(x, place.gather(1, self.owner[feature]))
 
