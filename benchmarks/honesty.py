@@ -131,7 +131,7 @@ def measure(task: tuple[str, int]) -> dict[str, Any]:
             "detour": float(doubt.detour[i, j]),
             "likeness": float(doubt.likeness[i, j]),
             "misfit_of_table": float(doubt.misfit_of_table),
-            "discrete": int(doubt.discrete[j]),
+            "few": int(doubt.few[i] | doubt.few[j]),
         }
         for i, j in np.argwhere(stands).tolist()
     ]
@@ -225,7 +225,7 @@ def learn(options: argparse.Namespace) -> None:
     ]
     links = [edge for edge in edges if edge["columns"] > 2]  # the two of a pair are always linked
     print("LINK =", _fitted(links, _of_link, [e["true"] or e["reversed"] for e in links]))
-    sure = [edge for edge in edges if edge["true"] or edge["reversed"]]
+    sure = [edge for edge in edges if (edge["true"] or edge["reversed"]) and not edge["few"]]
     print("DIRECTION =", _fitted(sure, _of_direction, [edge["true"] for edge in sure]))
     weighed = [one for one in stored(options.store) if one["kind"] in TUNED and one["weighed"]]
     print("COARSE =", _fitted_share(weighed))
@@ -256,7 +256,7 @@ def _of_link(edge: dict[str, Any]) -> list[float]:
 
 def _of_direction(edge: dict[str, Any]) -> list[float]:
     lead, left = _coarsened(edge, "lead", "misfit_of_table")
-    return [lead * (1 - edge["likeness"]), left, edge["discrete"]]
+    return [lead * (1 - edge["likeness"]), left]
 
 
 def _coarsened(edge: dict[str, Any], *names: str) -> list[float]:

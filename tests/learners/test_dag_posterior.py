@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -152,6 +153,21 @@ def test_searches_of_halves_are_equal_parts_of_the_posterior() -> None:
     )
 
 
+def test_all_that_is_said_of_pairs_follows_the_columns() -> None:
+    """A coarsened posterior at a table whose columns stand in an order of their own."""
+    first = local_posterior([0, 1, 2])
+    found = _found([first], [1.0])._replace(guessed=first.edge_probabilities)
+    chain = torch.tensor([[0, 1, 0], [0, 0, 1], [0, 0, 0]]).bool()
+    found = found._replace(graph=replace(found.graph, adjacency=chain))
+    both, order = found.beside(local_posterior([2, 1, 0]), 0.5), torch.tensor([2, 0, 1])
+    moved = both.relabelled(order)
+    for name in ("possible", "guessed"):
+        kept = getattr(both, name)
+        assert torch.equal(getattr(moved, name), kept[order][:, order])
+        assert not torch.equal(getattr(moved, name), kept)
+    assert torch.equal(moved.possible, moved.graph.adjacency | moved.graph.adjacency.mT)
+
+
 def local_posterior(order: list[int]) -> LocalPosterior:
     logits = -40.0 * torch.tensor(order).argsort()[None].double()
     edges = torch.tensor([[-30.0, 1.0, 0.5], [-1.0, -30.0, 2.0], [0.0, 0.3, -30.0]]).double()
@@ -173,11 +189,10 @@ def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
         nothing,
         none,
         none[0],
-        none[0],
         100,
         0.0,
     )
-    return Found(graph, posteriors, torch.tensor(weights), doubt)
+    return Found(graph, posteriors, torch.tensor(weights), doubt, nothing)
 
 
 @pytest.mark.parametrize("mechanism", ["linear", "additive"])

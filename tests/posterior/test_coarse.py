@@ -117,7 +117,8 @@ def test_hubs_of_noisy_columns_are_found_better_than_by_chance() -> None:
 
 def mixture_of(x: np.ndarray, limits: Constraints) -> DAGMixture:
     local = coarse_posterior(evidence_of(x), prior=PRIOR, constraints=limits)
-    return mixture([Found(None, [local], torch.ones(1), None)], limits)  # type: ignore[arg-type]
+    p = local.edge_probabilities
+    return mixture([Found(None, [local], torch.ones(1), None, p)], limits)  # type: ignore[arg-type]
 
 
 def test_the_least_wrong_graph_has_the_least_expected_distance() -> None:

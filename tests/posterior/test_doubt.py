@@ -73,19 +73,21 @@ def doubt_of_a_chain(
         torch.zeros(3, 3).double(),
         nothing,
         nothing[0],
-        nothing[0],
         rows,
         -2.0,
     )
 
 
-def test_no_direction_is_told_at_columns_of_few_values_taken_for_continuous() -> None:
-    plain = doubt_of_a_chain()
-    coded = replace(plain, coded=torch.tensor([True, False, False]))
+def test_no_direction_is_told_at_columns_of_few_values_unless_an_experiment_did() -> None:
+    plain = doubt_of_a_chain(lead=1e4)
+    few = replace(plain, few=torch.tensor([True, False, False]))
     assert plain.direction[0, 1] > 1
-    assert coded.direction[0, 1] == coded.direction[1, 0] == 0
-    assert coded.direction[1, 2] == plain.direction[1, 2]
-    assert torch.equal(coded.link, plain.link)
+    assert few.direction[0, 1] == few.direction[1, 0] == 0
+    assert few.direction[1, 2] == plain.direction[1, 2]
+    assert torch.equal(few.link, plain.link)
+    assert torch.equal(few.guessing.direction, plain.direction)
+    told = replace(few, settled=torch.tensor([[0, 1, 0], [1, 0, 0], [0, 0, 0]]).bool())
+    assert bool(told.direction[0, 1].isinf())
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,8 @@ class DAGPosterior(PosteriorLearner):
     Attributes:
         edge_probabilities_: (n, n) posterior probability of every edge.
         linked_probabilities_: (n, n) probability of an edge in either direction.
-        edge_scores_: (n, n) probabilities of edges, less where they carry few nats; for ranking.
+        edge_scores_: (n, n) for ranking: probabilities of edges, less where they carry few nats,
+            and at columns of few values of the direction that has more of them.
         choice_: One record per column: type, transformation, weights of functions (none without
             causes) and of noise (none of discrete columns), evidence, nats over a column
             without causes, rows read that inform it.
@@ -238,7 +239,7 @@ class DAGPosterior(PosteriorLearner):
             for step, value in enumerate(one.graph.history)
         ]
         return Solution(
-            ranked(self.posterior_, found[0], constraints),
+            ranked(found, constraints),
             graph,
             partial(fit_mixed_by_rows, was_set=was_set, evidence=evidence, types=plan.types),
             topological_order(graph | constraints.before),

@@ -39,18 +39,20 @@ def least_wrong(
     return acyclic_part(edge, likely | constraints.required, keep=constraints.required)
 
 
-def ranked(posterior: DAGMixture, found: Found, constraints: Constraints) -> Tensor:  # (n, n)
-    r"""How sure edges are, by what is stated and by what they carry.
+def ranked(found: Sequence[Found], constraints: Constraints) -> Tensor:  # (n, n)
+    r"""How sure edges are, by what may be guessed of them and by what they carry.
 
     .. math:: P(i \to j)\, \frac{s_{ij}}{1 + s_{ij}}
 
     with s the nats of single edges, which still differ where probabilities are held back to the
-    same. Beside a coarsened posterior, which knows of edges that the graph does not have, they only
-    break ties.
+    same, and directions at columns of few values guessed by their nats, although none is stated.
+    Beside a coarsened posterior, which knows of edges that the graph does not have, nats only break
+    ties.
     """
-    p, nats = posterior.edge_marginals.double(), found.graph.edge_scores(constraints)
+    p = torch.stack([one.guessed for one in found]).mean(0).double()
+    nats = found[0].graph.edge_scores(constraints)
     carried = nats / (1 + nats)
-    return p * carried if found.possible is None else p + _TIE * carried
+    return p * carried if found[0].possible is None else p + _TIE * carried
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -129,13 +129,23 @@ class Plan:
 
 
 class Found(NamedTuple):
-    """The best graph a search found and the posterior, as one DP-DAG or several."""
+    """The best graph a search found and the posterior, as one DP-DAG or several.
+
+    Attributes:
+        graph: With the gain of every edge.
+        posteriors: What is stated.
+        weights: (k,) of these.
+        doubt: Why no more is.
+        guessed: (n, n) probabilities of edges with directions at columns of few values too.
+        possible: (n, n) bool, edges that may be right beside a coarsened posterior; None without.
+    """
 
     graph: SearchResult
     posteriors: Sequence[LocalPosterior]
-    weights: Tensor  # (k,)
+    weights: Tensor
     doubt: Doubt
-    possible: Tensor | None = None  # (n, n) bool, edges that may be right; None: those of the graph
+    guessed: Tensor
+    possible: Tensor | None = None
 
     def beside(self, coarse: LocalPosterior, share: float) -> Found:
         """The same with a coarsened posterior of that weight, which knows of any direction.
@@ -144,16 +154,21 @@ class Found(NamedTuple):
         are wrong than right.
         """
         weights = torch.cat([self.weights.double() * (1 - share), torch.tensor([share]).double()])
-        links = self.graph.adjacency | self.graph.adjacency.mT
-        return self._replace(posteriors=[*self.posteriors, coarse], weights=weights, possible=links)
+        return self._replace(
+            posteriors=[*self.posteriors, coarse],
+            weights=weights,
+            guessed=torch.lerp(self.guessed, coarse.edge_probabilities, share),
+            possible=self.graph.adjacency | self.graph.adjacency.mT,
+        )
 
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""
-        posteriors = [one.relabelled(order) for one in self.posteriors]
         return self._replace(
             graph=self.graph.relabelled(order),
-            posteriors=posteriors,
+            posteriors=[one.relabelled(order) for one in self.posteriors],
             doubt=self.doubt.relabelled(order),
+            guessed=self.guessed[order][:, order],
+            possible=None if self.possible is None else self.possible[order][:, order],
         )
 
 
@@ -283,16 +298,14 @@ class Rows(NamedTuple):
         likeness: (n, n) of the columns.
         tied: (n, n) share of linked pairs among columns of one exact relation.
         settled: (n, n) bool, whether some row had one column set and the other not.
-        discrete: (n,) bool, columns of few values.
-        coded: (n,) bool, those that are taken for continuous.
+        few: (n,) bool, columns of few values, whatever they are taken for.
     """
 
     share: Tensor
     likeness: Tensor
     tied: Tensor
     settled: Tensor
-    discrete: Tensor
-    coded: Tensor
+    few: Tensor
 
     @classmethod
     def of(
@@ -303,11 +316,10 @@ class Rows(NamedTuple):
         types: TypedColumns | None,
     ) -> Rows:
         settled = torch.from_numpy(told_apart(was_set.numpy()))
-        none = torch.zeros(x.shape[1], dtype=torch.bool)
-        discrete = none if types is None else types.discrete
         tied = exact_relations(plain).linked
-        coded = torch.tensor([own.discrete for own in column_types(plain.numpy())]) & ~discrete
-        return cls(counted_share(x, was_set), likeness(x), tied, settled, discrete, coded)
+        few = torch.tensor([own.discrete for own in column_types(plain.numpy())])
+        few = few if types is None else few | types.discrete
+        return cls(counted_share(x, was_set), likeness(x), tied, settled, few)
 
 
 def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
@@ -341,12 +353,33 @@ def _with_posterior(
             if other.total > graph.total + _EQUAL:
                 graph = other
             doubt = doubts(graph, evidence, *rows, edge_prior=density)
-            return Found(graph, likely.posteriors(constraints, doubt), likely.weights, doubt)
+
+            def stated(doubt: Doubt) -> list[LocalPosterior]:
+                return likely.posteriors(constraints, doubt)
+
+            return _found(graph, doubt, likely.weights, stated)
     with deadline.stage("some graphs with other directions", until=_WEIGHED):
         odds = direction_odds(graph, evidence, constraints=constraints)
     doubt = _doubts(graph, evidence, rows, density)
-    local = fit_locally(graph, edge_prior=density, constraints=constraints, odds=odds, doubt=doubt)
-    return Found(graph, [local], torch.ones(1), doubt)
+
+    def local(doubt: Doubt) -> list[LocalPosterior]:
+        known: dict[str, Any] = {"constraints": constraints, "odds": odds, "doubt": doubt}
+        return [fit_locally(graph, edge_prior=density, **known)]
+
+    return _found(graph, doubt, torch.ones(1).double(), local)
+
+
+def _found(
+    graph: SearchResult,
+    doubt: Doubt,
+    weights: Tensor,  # (k,)
+    posteriors: Callable[[Doubt], list[LocalPosterior]],
+) -> Found:
+    """What is stated with that doubt, and what would be guessed."""
+    own = posteriors(doubt)
+    guesses = posteriors(doubt.guessing) if bool(doubt.few.any()) else own
+    each = torch.stack([one.edge_probabilities for one in guesses])
+    return Found(graph, own, weights, doubt, torch.einsum("k,kij->ij", weights.to(each), each))
 
 
 def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density: float) -> Doubt:

@@ -32,8 +32,8 @@ _CLEARLY = 1e6  # nats, where a reversal cannot even be looked at
 # constants are 0.15 less, so that of what is stated at 0.95 four of five are right on the kind of
 # tables that misleads most, with hidden causes.
 LINK = (-1.11, 1.80, -0.80)
-# nats of the lead over the other direction, misfit of the table, whether the effect is discrete.
-DIRECTION = (1.43, 0.99, -0.55, -0.67)
+# nats of the lead over the other direction, misfit of the table.
+DIRECTION = (1.43, 0.99, -0.55)
 # the mean detour of all edges of the graph, and of that times their mean nats.
 COARSE = (-5.77, 37.95, -6.70)
 
@@ -51,10 +51,9 @@ class Doubt:
         exact: (n,) bool, columns that their causes determine; no arrow into them can be told.
         tied: (n, n) share of the pairs of one exact relation that are linked; zero for others.
         settled: (n, n) bool, pairs that experiments told apart.
-        discrete: (n,) bool, columns of few values: whatever the truth, smooth probabilities of them
-            fit causes of any shape.
-        coded: (n,) bool, columns of few values that are taken for continuous; no direction of what
-            is linked to them can be told.
+        few: (n,) bool, columns of few values. Smooth probabilities of them fit causes of any shape,
+            and of the directions found at sex, race or age in real tables half are right, however
+            many nats speak for them (``studies/real_roots.py``): none is told.
         rows: That were read.
         prior: Log-odds of an edge beforehand.
     """
@@ -67,8 +66,7 @@ class Doubt:
     exact: Tensor
     tied: Tensor
     settled: Tensor
-    discrete: Tensor
-    coded: Tensor
+    few: Tensor
     rows: int
     prior: float
 
@@ -85,10 +83,15 @@ class Doubt:
     def direction(self) -> Tensor:  # (n, n), symmetric
         """The largest log-odds that these links point one way, unless an experiment told."""
         lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
-        odds = _logit(DIRECTION, lead, self._of_table, self.discrete.double())
-        guessed = self.exact | (self.tied > 0) | self.coded | self.coded[:, None]
-        odds = odds.clamp_min(0.0).masked_fill(guessed, 0.0)
+        odds = _logit(DIRECTION, lead, self._of_table)
+        open_ = self.exact | (self.tied > 0) | self.few | self.few[:, None]
+        odds = odds.clamp_min(0.0).masked_fill(open_, 0.0)
         return self._of_pairs(odds).masked_fill(self.settled, torch.inf)
+
+    @property
+    def guessing(self) -> Doubt:
+        """The same with directions at columns of few values too: a ranking has to prefer one."""
+        return replace(self, few=torch.zeros_like(self.few))
 
     @property
     def coarse_share(self) -> float:
@@ -138,9 +141,7 @@ class Doubt:
             name: getattr(self, name)[order][:, order]
             for name in ("nats", "lead", "likeness", "tied", "settled")
         }
-        of_columns = {
-            name: getattr(self, name)[order] for name in ("misfit", "exact", "discrete", "coded")
-        }
+        of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "few")}
         return replace(self, **of_columns, **pairs)
 
 
@@ -151,8 +152,7 @@ def doubts(
     likeness: Tensor,  # (n, n)
     tied: Tensor,  # (n, n)
     settled: Tensor,  # (n, n) bool
-    discrete: Tensor,  # (n,) bool
-    coded: Tensor,  # (n,) bool
+    few: Tensor,  # (n,) bool
     *,
     edge_prior: float,
 ) -> Doubt:
@@ -161,11 +161,10 @@ def doubts(
     .. math:: \mathrm{logit}\, P(\text{link}) &\le \beta_0 + \beta_1 c(\text{nats})
         (1 - \text{detour}) + \beta_2 c(\text{misfit}) \\
         \mathrm{logit}\, P(\text{direction}) &\le \gamma_0 + \gamma_1 c(\text{lead})
-        (1 - \text{likeness}) + \gamma_2 c(\text{misfit}) + \gamma_3 [\text{effect is discrete}]
+        (1 - \text{likeness}) + \gamma_2 c(\text{misfit})
 
     with c(t) = log(1 + t / (1 + N / 1000)). Where columns are nearly copies of each other, small
-    errors of measurement make many nats, so that these count less; a smooth probability of a
-    discrete column fits causes of any shape.
+    errors of measurement make many nats, so that these count less.
 
     Arguments:
         found: A graph with the gain of every edge, present or not.
@@ -175,8 +174,7 @@ def doubts(
         tied: Share of linked pairs where arithmetic ties columns, by
             :func:`~dpdag.columns.exact_relations`.
         settled: Pairs of which an experiment set one end alone.
-        discrete: Columns of few values.
-        coded: Those that are taken for continuous.
+        few: Columns of few values.
         edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
     """
     graph, n = found.adjacency, evidence.n_nodes
@@ -198,8 +196,7 @@ def doubts(
         exact,
         tied,
         settled,
-        discrete,
-        coded,
+        few,
         rows=evidence.n_rows,
         prior=math.log(edge_prior / (1 - edge_prior)),
     )
