@@ -131,7 +131,7 @@ def measure(task: tuple[str, int]) -> dict[str, Any]:
             "detour": float(doubt.detour[i, j]),
             "likeness": float(doubt.likeness[i, j]),
             "misfit_of_table": float(doubt.misfit_of_table),
-            "few": int(doubt.few[i] | doubt.few[j]),
+            "fineness": float(min(doubt.fineness[i], doubt.fineness[j])),
         }
         for i, j in np.argwhere(stands).tolist()
     ]
@@ -225,8 +225,9 @@ def learn(options: argparse.Namespace) -> None:
     ]
     links = [edge for edge in edges if edge["columns"] > 2]  # the two of a pair are always linked
     print("LINK =", _fitted(links, _of_link, [e["true"] or e["reversed"] for e in links]))
-    sure = [edge for edge in edges if (edge["true"] or edge["reversed"]) and not edge["few"]]
-    print("DIRECTION =", _fitted(sure, _of_direction, [edge["true"] for edge in sure]))
+    sure = [edge for edge in edges if edge["true"] or edge["reversed"]]
+    fine = [edge for edge in sure if edge["fineness"] == 1]
+    print("DIRECTION =", _fitted(fine, _of_direction, [edge["true"] for edge in fine]))
     weighed = [one for one in stored(options.store) if one["kind"] in TUNED and one["weighed"]]
     print("COARSE =", _fitted_share(weighed))
 

@@ -188,7 +188,7 @@ def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
         none[0],
         nothing,
         none,
-        none[0],
+        torch.ones(3),
         100,
         0.0,
     )

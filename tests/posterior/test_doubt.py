@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from dpdag import DAGPosterior
+from dpdag.columns import effective_values
 from dpdag.evidence.misfit import beyond_chance, dependence, independent_share, likeness
 from dpdag.experiments.own.violations import VIOLATIONS, violation
-from dpdag.posterior.doubt import Doubt
+from dpdag.posterior.doubt import Doubt, fineness
 
 
 def normal(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -72,22 +73,34 @@ def doubt_of_a_chain(
         nothing[0],
         torch.zeros(3, 3).double(),
         nothing,
-        nothing[0],
+        torch.ones(3).double(),
         rows,
         -2.0,
     )
 
 
-def test_no_direction_is_told_at_columns_of_few_values_unless_an_experiment_did() -> None:
+def test_the_coarser_a_column_the_less_is_told_of_directions_but_by_experiments() -> None:
     plain = doubt_of_a_chain(lead=1e4)
-    few = replace(plain, few=torch.tensor([True, False, False]))
-    assert plain.direction[0, 1] > 1
-    assert few.direction[0, 1] == few.direction[1, 0] == 0
+    coarse = replace(plain, fineness=fineness(torch.tensor([100.0, torch.inf, torch.inf])))
+    few = replace(plain, fineness=torch.tensor([0.0, 1.0, 1.0]).double())
+    assert 0 == few.direction[0, 1] < coarse.direction[0, 1] < plain.direction[0, 1]
+    assert torch.equal(few.direction, few.direction.mT)
     assert few.direction[1, 2] == plain.direction[1, 2]
     assert torch.equal(few.link, plain.link)
     assert torch.equal(few.guessing.direction, plain.direction)
     told = replace(few, settled=torch.tensor([[0, 1, 0], [1, 0, 0], [0, 0, 0]]).bool())
     assert bool(told.direction[0, 1].isinf())
+
+
+def test_rounding_makes_no_column_finer_with_more_rows() -> None:
+    x = normal(4000, 1)
+    free = torch.zeros(4000, 1, dtype=torch.bool)
+    rounded = (10 * x).round()
+    few, many = (float(effective_values(rounded[:rows], free[:rows])) for rows in (400, 4000))
+    assert few == pytest.approx(many, rel=0.1)
+    assert bool(effective_values(x, free).isinf())
+    set_to = x.masked_fill(torch.arange(4000)[:, None] < 2000, 0.0)
+    assert bool(effective_values(set_to, set_to == 0).isinf())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from .inference import column_types, infer_type, is_label
 from .modes import upper_modes
 from .monotone import MonotoneColumns
 from .relations import EXACT, exact_relations
-from .table import Table, order_by_values, table_of
+from .table import Table, effective_values, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
 from .types import TYPES, ColumnType, TypedColumns, level_text
 from .units import Units
@@ -20,6 +20,7 @@ __all__ = [
     "TypedColumns",
     "Units",
     "column_types",
+    "effective_values",
     "exact_relations",
     "infer_type",
     "is_label",

@@ -62,6 +62,31 @@ def tied(x: Tensor, share: float) -> Tensor:  # (N, n) -> (n,) bool
     return (values[step:] == values[:-step]).any(0)
 
 
+def effective_values(
+    x: Tensor,  # (N, n)
+    was_set: Tensor,  # (N, n) bool
+) -> Tensor:  # -> (n,)
+    r"""How many equally frequent values would return as often as those of each column.
+
+    .. math:: K = \Bigl(\sum_v \frac{N_v (N_v - 1)}{N (N - 1)}\Bigr)^{-1}
+
+    with the number of rows of every value that was not set, whatever the number of rows; infinite
+    where none returns.
+
+    Example:
+        >>> x = torch.arange(1000.0)
+        >>> x = torch.stack([x, x % 50, x % 2], -1)
+        >>> effective_values(x, torch.zeros_like(x).bool()).round()
+        tensor([inf, 53., 2.], dtype=torch.float64)
+    """
+    found = []
+    for column, known in zip(x.T, was_set.T):
+        _, times = column[~known].unique(return_counts=True)
+        rows, times = times.sum().double(), times.double()
+        found.append(rows * (rows - 1) / (times * (times - 1)).sum())
+    return torch.stack(found)
+
+
 def _spread_seen(column: Tensor, was_set: Tensor) -> Tensor:  # (N,), (N,) bool -> (N,)
     """Spread what was not set, in units in which it has variance one."""
     spread, own = column.clone(), column[~was_set]

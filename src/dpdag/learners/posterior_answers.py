@@ -45,7 +45,7 @@ def ranked(found: Sequence[Found], constraints: Constraints) -> Tensor:  # (n, n
     .. math:: P(i \to j)\, \frac{s_{ij}}{1 + s_{ij}}
 
     with s the nats of single edges, which still differ where probabilities are held back to the
-    same, and directions at columns of few values guessed by their nats, although none is stated.
+    same, and directions guessed at columns of few values, where none is stated.
     Beside a coarsened posterior, which knows of edges that the graph does not have, nats only break
     ties.
     """

@@ -13,6 +13,7 @@ from ..columns import (
     MonotoneColumns,
     TypedColumns,
     column_types,
+    effective_values,
     exact_relations,
     order_by_values,
     table_of,
@@ -33,6 +34,7 @@ from ..posterior import (
     coarse_posterior,
     direction_odds,
     doubts,
+    fineness,
     fit_locally,
     likely_graphs,
 )
@@ -136,7 +138,7 @@ class Found(NamedTuple):
         posteriors: What is stated.
         weights: (k,) of these.
         doubt: Why no more is.
-        guessed: (n, n) probabilities of edges with directions at columns of few values too.
+        guessed: (n, n) probabilities of edges as if all columns were measured finely.
         possible: (n, n) bool, edges that may be right beside a coarsened posterior; None without.
     """
 
@@ -298,14 +300,14 @@ class Rows(NamedTuple):
         likeness: (n, n) of the columns.
         tied: (n, n) share of linked pairs among columns of one exact relation.
         settled: (n, n) bool, whether some row had one column set and the other not.
-        few: (n,) bool, columns of few values, whatever they are taken for.
+        fineness: (n,) of the columns, zero where their values are few, whatever they are taken for.
     """
 
     share: Tensor
     likeness: Tensor
     tied: Tensor
     settled: Tensor
-    few: Tensor
+    fineness: Tensor
 
     @classmethod
     def of(
@@ -319,7 +321,8 @@ class Rows(NamedTuple):
         tied = exact_relations(plain).linked
         few = torch.tensor([own.discrete for own in column_types(plain.numpy())])
         few = few if types is None else few | types.discrete
-        return cls(counted_share(x, was_set), likeness(x), tied, settled, few)
+        fine = fineness(effective_values(plain, was_set)).masked_fill(few, 0.0)
+        return cls(counted_share(x, was_set), likeness(x), tied, settled, fine)
 
 
 def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
@@ -377,7 +380,7 @@ def _found(
 ) -> Found:
     """What is stated with that doubt, and what would be guessed."""
     own = posteriors(doubt)
-    guesses = posteriors(doubt.guessing) if bool(doubt.few.any()) else own
+    guesses = posteriors(doubt.guessing) if bool((doubt.fineness < 1).any()) else own
     each = torch.stack([one.edge_probabilities for one in guesses])
     return Found(graph, own, weights, doubt, torch.einsum("k,kij->ij", weights.to(each), each))
 

@@ -1,7 +1,7 @@
 """Posteriors over graphs: of all of them, around the best one, or coarsened."""
 
 from .coarse import coarse_posterior
-from .doubt import Doubt, doubts
+from .doubt import Doubt, doubts, fineness
 from .enumerated import WeightedGraphs, likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
 from .hidden import moving_together
@@ -19,6 +19,7 @@ __all__ = [
     "direction_odds",
     "doubts",
     "exact_posterior",
+    "fineness",
     "fit_locally",
     "likely_graphs",
     "moving_together",

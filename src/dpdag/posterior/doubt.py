@@ -21,8 +21,9 @@ from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
 from ..search import SearchResult
 
-__all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts"]
+__all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts", "fineness"]
 
+_FINE = 300.0  # values of a column that tell half of what a continuous one does
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
 _CLEARLY = 1e6  # nats, where a reversal cannot even be looked at
@@ -51,9 +52,7 @@ class Doubt:
         exact: (n,) bool, columns that their causes determine; no arrow into them can be told.
         tied: (n, n) share of the pairs of one exact relation that are linked; zero for others.
         settled: (n, n) bool, pairs that experiments told apart.
-        few: (n,) bool, columns of few values. Smooth probabilities of them fit causes of any shape,
-            and of the directions found at sex, race or age in real tables half are right, however
-            many nats speak for them (``studies/real_roots.py``): none is told.
+        fineness: (n,) in [0, 1], how finely columns are measured, by :func:`fineness`.
         rows: That were read.
         prior: Log-odds of an edge beforehand.
     """
@@ -66,7 +65,7 @@ class Doubt:
     exact: Tensor
     tied: Tensor
     settled: Tensor
-    few: Tensor
+    fineness: Tensor
     rows: int
     prior: float
 
@@ -83,15 +82,15 @@ class Doubt:
     def direction(self) -> Tensor:  # (n, n), symmetric
         """The largest log-odds that these links point one way, unless an experiment told."""
         lead = coarsened(self.lead, self.rows) * (1 - self.likeness)
-        odds = _logit(DIRECTION, lead, self._of_table)
-        open_ = self.exact | (self.tied > 0) | self.few | self.few[:, None]
-        odds = odds.clamp_min(0.0).masked_fill(open_, 0.0)
+        odds = _logit(DIRECTION, lead, self._of_table).clamp_min(0.0)
+        odds = odds * torch.minimum(self.fineness, self.fineness[:, None])
+        odds = odds.masked_fill(self.exact | (self.tied > 0), 0.0)
         return self._of_pairs(odds).masked_fill(self.settled, torch.inf)
 
     @property
     def guessing(self) -> Doubt:
-        """The same with directions at columns of few values too: a ranking has to prefer one."""
-        return replace(self, few=torch.zeros_like(self.few))
+        """The same as if all columns were measured finely: a ranking has to prefer a direction."""
+        return replace(self, fineness=torch.ones_like(self.fineness))
 
     @property
     def coarse_share(self) -> float:
@@ -141,7 +140,7 @@ class Doubt:
             name: getattr(self, name)[order][:, order]
             for name in ("nats", "lead", "likeness", "tied", "settled")
         }
-        of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "few")}
+        of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "fineness")}
         return replace(self, **of_columns, **pairs)
 
 
@@ -152,7 +151,7 @@ def doubts(
     likeness: Tensor,  # (n, n)
     tied: Tensor,  # (n, n)
     settled: Tensor,  # (n, n) bool
-    few: Tensor,  # (n,) bool
+    fine: Tensor,  # (n,)
     *,
     edge_prior: float,
 ) -> Doubt:
@@ -163,8 +162,9 @@ def doubts(
         \mathrm{logit}\, P(\text{direction}) &\le \gamma_0 + \gamma_1 c(\text{lead})
         (1 - \text{likeness}) + \gamma_2 c(\text{misfit})
 
-    with c(t) = log(1 + t / (1 + N / 1000)). Where columns are nearly copies of each other, small
-    errors of measurement make many nats, so that these count less.
+    with c(t) = log(1 + t / (1 + N / 1000)), the latter times the fineness of both columns. Where
+    columns are nearly copies of each other, small errors of measurement make many nats, so that
+    these count less.
 
     Arguments:
         found: A graph with the gain of every edge, present or not.
@@ -174,7 +174,7 @@ def doubts(
         tied: Share of linked pairs where arithmetic ties columns, by
             :func:`~dpdag.columns.exact_relations`.
         settled: Pairs of which an experiment set one end alone.
-        few: Columns of few values.
+        fine: How finely columns are measured.
         edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
     """
     graph, n = found.adjacency, evidence.n_nodes
@@ -196,10 +196,22 @@ def doubts(
         exact,
         tied,
         settled,
-        few,
+        fine,
         rows=evidence.n_rows,
         prior=math.log(edge_prior / (1 - edge_prior)),
     )
+
+
+def fineness(values: Tensor) -> Tensor:  # (n,) -> (n,)
+    r"""What columns of so many values tell of directions at all.
+
+    .. math:: \frac{K}{K + 300}
+
+    one where no value returns. Of the directions found at sex, race and age in real tables half are
+    right, however many nats speak for them: values that return are what such columns have, and what
+    simulated ones do not (``studies/real_roots.py``).
+    """
+    return 1 / (1 + _FINE / values.double())
 
 
 def _leads(found: SearchResult) -> Tensor:  # -> (n, n)
