@@ -23,7 +23,7 @@ from ..search import SearchResult
 
 __all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts", "fineness"]
 
-_FINE = 300.0  # values of a column that tell half of what a continuous one does
+_FINE = 500.0  # values of a column that tell half of what a continuous one does
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
 
 _CLEARLY = 1e6  # nats, where a reversal cannot even be looked at
@@ -205,7 +205,7 @@ def doubts(
 def fineness(values: Tensor) -> Tensor:  # (n,) -> (n,)
     r"""What columns of so many values tell of directions at all.
 
-    .. math:: \frac{K}{K + 300}
+    .. math:: \frac{K}{K + 500}
 
     one where no value returns. Of the directions found at sex, race and age in real tables half are
     right, however many nats speak for them: values that return are what such columns have, and what
