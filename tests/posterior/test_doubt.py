@@ -52,6 +52,23 @@ def test_a_table_that_is_sorted_keeps_its_rows() -> None:
     assert bool((independent_share(x[x[:, 1].argsort()]) == 1).all())
 
 
+@pytest.mark.parametrize("period", [2, 3, 12])
+def test_rows_of_arms_that_take_turns_all_count(period: int) -> None:
+    arm = torch.arange(600) % period
+    effect = normal(period, seed=4)[arm] * 2 + 0.4 * normal(600)
+    share = independent_share(torch.stack([arm.double(), effect], -1))
+    assert float(share[0, 1]) > 0.9
+
+
+def test_effects_of_a_series_count_and_unlinked_series_do_not() -> None:
+    walk, other = normal(600, 2).cumsum(0).T
+    effect = torch.tanh(walk / walk.std()) + 0.3 * normal(600, seed=2)
+    share = independent_share(torch.stack([walk, effect, other], -1))
+    assert float(share[0, 1]) > 0.9
+    assert float(share[0, 2]) < 0.05
+    assert torch.equal(share, share.mT)
+
+
 def doubt_of_a_chain(
     nats: float = 90.0,
     lead: float = 30.0,

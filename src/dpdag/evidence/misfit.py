@@ -14,6 +14,8 @@ from torch import Tensor
 __all__ = ["beyond_chance", "dependence", "independent_share", "likeness"]
 
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
+_SERIES = 0.9  # of the rows, beneath which it is looked at why they do not count
+_LEVELS = 20  # up to which a column has means of its own
 
 
 def dependence(
@@ -72,8 +74,10 @@ def independent_share(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
     .. math:: \Bigl(1 + 2 \sum_{k > 0} \rho_i(k)\, \rho_j(k)\Bigr)^{-1}
 
     with autocorrelations ρ along the table (Bartlett): one where rows are in an order of chance,
-    next to nothing between random walks. A table that is sorted by one of its columns is no
-    series, so that all of its rows count.
+    next to nothing between random walks. A cause hands its own order on to its effects, that of
+    arms of a trial that take turns, say: where what the one leaves of the other has no order left, rows
+    count as that says. A table that is sorted by one of its columns is no series, so that all of
+    its rows count.
 
     Example:
         >>> noise = torch.randn(400, 2, generator=torch.Generator().manual_seed(0)).double()
@@ -85,13 +89,40 @@ def independent_share(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
     step = x.diff(dim=0)
     if bool(((step >= 0).all(0) | (step <= 0).all(0)).any()):
         return torch.ones(x.shape[1], x.shape[1], dtype=torch.float64)
-    centred = x.T.double() - x.T.double().mean(-1, keepdim=True)
-    rows = len(x)
+    rho = _autocorrelations(x.T.double())
+    share = _bartlett(rho @ rho.T)
+    series = (share < _SERIES) & ~torch.eye(len(share), dtype=torch.bool)
+    for i in series.any(-1).nonzero()[:, 0].tolist():
+        others = series[i].nonzero()[:, 0]
+        beyond = math.sqrt(2 * math.log(len(x)))  # the largest of so many by chance
+        left = _autocorrelations(_left_by(x[:, i].double(), x[:, others].T.double()), beyond)
+        explained = _bartlett(left @ rho[i])
+        share[i, others] = torch.where(explained > _SERIES, explained, share[i, others])
+    return torch.maximum(share, share.mT)
+
+
+def _bartlett(products: Tensor) -> Tensor:  # (*) -> (*)
+    return 1 / (1 + 2 * products).clamp_min(1.0)
+
+
+def _autocorrelations(x: Tensor, beyond: float = 2.0) -> Tensor:  # (n, N) -> (n, N / 2 - 1)
+    """Of rows after each other, without what chance, in its deviations, may make of them."""
+    centred, rows = x - x.mean(-1, keepdim=True), x.shape[-1]
     spectrum = torch.fft.rfft(centred, 2 * rows).abs().square()
     covariance = torch.fft.irfft(spectrum, 2 * rows)[:, : max(rows // 2, 2)]
     rho = covariance[:, 1:] / covariance[:, :1].clamp_min(1e-12)
-    rho = rho * (rho.abs() > 2 / math.sqrt(rows))  # beneath, chance may be all
-    return 1 / (1 + 2 * (rho @ rho.T)).clamp_min(1.0)
+    return rho * (rho.abs() > beyond / math.sqrt(rows))
+
+
+def _left_by(cause: Tensor, effects: Tensor) -> Tensor:  # (N,), (m, N) -> (m, N)
+    """What means of levels, or where these are many polynomials of ranks, leave of columns."""
+    level = cause.unique(return_inverse=True)[1]
+    few = int(level.max()) < _LEVELS
+    curves = torch.cat([cause[None], _polynomials(cause[None], _OF_CAUSES, seed=0)[0]]).T
+    basis = torch.nn.functional.one_hot(level).to(effects) if few else curves
+    basis = torch.linalg.qr(basis)[0]
+    centred = effects - effects.mean(-1, keepdim=True)
+    return centred - centred @ basis @ basis.T
 
 
 def _polynomials(x: Tensor, degree: int, *, seed: int) -> Tensor:  # (b, N) -> (b, degree, N)
