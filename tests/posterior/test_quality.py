@@ -51,6 +51,13 @@ def test_random_graphs_do_not_follow_the_order_of_columns(learner: DAGPosterior)
     assert moved.quality_["random_graphs"] == pytest.approx(learner.quality_["random_graphs"])
 
 
+def test_graphs_of_chance_are_other_graphs() -> None:
+    model = DAGPosterior(mechanism="additive", random_state=0, verbose=False).fit(chain(n=4))
+    assert model.adjacency_.sum() == 3
+    assert 10 < len(model.quality_["random_graphs"]) < 20
+    assert max(model.quality_["random_graphs"]) < model.quality_["by_curves"]
+
+
 def test_a_table_of_noise_explains_nothing() -> None:
     noise = np.random.default_rng(0).normal(size=(100, 6))
     found = DAGPosterior(mechanism="additive", random_state=0, verbose=False).fit(noise).quality_

@@ -54,14 +54,19 @@ def quality(
 
 
 def _shuffled(graph: Tensor, order: Tensor) -> Tensor:  # (n, n) bool, (n,) -> (k, n, n)
-    """The graph with its columns in orders of chance, the same ones however a table lists them."""
+    """The graph with its columns in orders of chance, the same ones however a table lists them.
+
+    What links the same columns as the graph does is no graph of chance.
+    """
     n, generator = len(graph), torch.Generator().manual_seed(0)
     if n <= _FEW or not bool(graph.any()):
         return graph.new_empty(0, n, n)
     place = order.argsort()
     count = min(RANDOM, max(_LEAST, _COLUMNS // n))
     drawn = [order[torch.randperm(n, generator=generator)[place]] for _ in range(count)]
-    return torch.stack([graph[one][:, one] for one in drawn])
+    graphs = torch.stack([graph[one][:, one] for one in drawn])
+    same = ((graphs | graphs.mT) == (graph | graph.mT)).flatten(1).all(-1)
+    return graphs[~same]
 
 
 def nats_per_row(evidence: MixtureEvidence, graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)
