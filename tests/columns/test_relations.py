@@ -1,9 +1,12 @@
 """Columns that arithmetic ties together."""
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from dpdag.columns import exact_relations
+from dpdag import DAGPosterior
+from dpdag.columns import classes, exact_relations
 
 
 def columns(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -49,3 +52,26 @@ def test_few_rows_and_constant_columns_tie_nothing() -> None:
     x = columns(100, 3)
     x[:, 1] = 2.0
     assert exact_relations(x).groups == []
+
+
+def test_classes_of_a_column_are_recognised_and_noisy_ones_are_not() -> None:
+    generator = torch.Generator().manual_seed(0)
+    pressure, other = torch.randn(2, 300, generator=generator).double()
+    stage = torch.bucketize(pressure, torch.tensor([-1.0, 0.0, 1.0]).double()).double()
+    codes = torch.tensor([2.0, 0.0, 3.0, 1.0]).double()[stage.long()]  # of a category
+    noisy = torch.bucketize(pressure + 0.1 * other, torch.tensor([0.0]).double()).double()
+    rare = (pressure > pressure.sort().values[-3]).double()
+    found = classes(torch.stack([pressure, other, stage, codes, noisy, rare], -1))
+    assert found.nonzero().tolist() == [[0, 2], [0, 3]]
+
+
+def test_no_direction_is_told_beside_classes_of_a_column() -> None:
+    rng = np.random.default_rng(0)
+    age = rng.normal(size=300)
+    pressure = age + rng.normal(size=300)
+    table = pd.DataFrame(
+        {"age": age, "pressure": pressure, "stage": np.digitize(pressure, [-1, 1])}
+    )
+    learner = DAGPosterior(mechanism="linear", random_state=0, verbose=False).fit(table)
+    assert learner.linked_probabilities_[0, 1] > 0.9
+    assert learner.edge_probabilities_.max() == pytest.approx(0.5, abs=0.02)

@@ -3,7 +3,7 @@
 from .inference import column_types, infer_type, is_label
 from .modes import upper_modes
 from .monotone import MonotoneColumns
-from .relations import EXACT, exact_relations
+from .relations import EXACT, classes, exact_relations
 from .table import Table, effective_values, order_by_values, table_of
 from .transforms import TRANSFORMS, Transformed, standardise, transform
 from .types import TYPES, ColumnType, TypedColumns, level_text
@@ -19,6 +19,7 @@ __all__ = [
     "Transformed",
     "TypedColumns",
     "Units",
+    "classes",
     "column_types",
     "effective_values",
     "exact_relations",

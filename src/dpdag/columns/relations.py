@@ -1,4 +1,4 @@
-"""Columns that arithmetic ties together: a total and its parts, shares of a whole, copies."""
+"""Columns that arithmetic ties together: a total and its parts, shares of a whole, classes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ EXACT = 5.0
 
 _ROUNDING = 1e-12  # of a column's variance, in floating point
 _TOGETHER = 0.1  # partial correlation of two columns of one relation; one, where there is no other
+
+
+_MEMBERS = 5  # rows of every class, fewer may lie in order by chance
+_CLASSES = 50  # of a column, at most
 
 
 class Relations(NamedTuple):
@@ -78,3 +82,30 @@ def exact_relations(x: Tensor) -> Relations:  # (rows, n)
         linked[members[:, None], members] = share
         groups.append(members.tolist())
     return Relations(groups, linked.fill_diagonal_(0.0))
+
+
+def classes(x: Tensor) -> Tensor:  # (rows, n) -> (n, n) bool
+    r"""Whether column j is column i cut into classes: a stage, an age group, a grade.
+
+    .. math:: x_{rj} = c \bigl(\#\{t \in T : t \le x_{ri}\}\bigr)
+
+    What such a column adds to the other one is nothing but where it was cut, which no density of
+    either holds, and directions beside it turn as that makes them.
+
+    Example:
+        >>> age = torch.rand(200, generator=torch.Generator().manual_seed(0)) * 60 + 20
+        >>> table = torch.stack([age, (age / 20).floor(), age.flip(0)], -1)
+        >>> classes(table).nonzero().tolist()
+        [[0, 1]]
+    """
+    found = torch.zeros(x.shape[1], x.shape[1], dtype=torch.bool)
+    codes = [column.unique(return_inverse=True, return_counts=True)[1:] for column in x.T]
+    level, counts = torch.stack([one for one, _ in codes]), [own for _, own in codes]
+    values = torch.tensor([len(own) for own in counts])
+    smallest = torch.tensor([int(own.min()) for own in counts])
+    for j in ((smallest >= _MEMBERS) & (values > 1) & (values <= _CLASSES)).nonzero()[:, 0]:
+        finer = ((values > values[j]) & (values > 2)).nonzero()[:, 0]
+        order = (level[finer] * len(x) + level[j]).argsort(-1)
+        changes = (level[j][order].diff(dim=-1) != 0).sum(-1)
+        found[finer, j] = changes == values[j] - 1
+    return found

@@ -75,7 +75,7 @@ def independent_share(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
 
     with autocorrelations ρ along the table (Bartlett): one where rows are in an order of chance,
     next to nothing between random walks. A cause hands its own order on to its effects, that of
-    arms of a trial that take turns, say: where what the one leaves of the other has no order left, rows
+    arms of a trial that take turns, say: where what the one leaves of the other has no order, rows
     count as that says. A table that is sorted by one of its columns is no series, so that all of
     its rows count.
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from ..columns import (
     MonotoneColumns,
     TypedColumns,
+    classes,
     column_types,
     effective_values,
     exact_relations,
@@ -300,7 +301,8 @@ class Rows(NamedTuple):
         likeness: (n, n) of the columns.
         tied: (n, n) share of linked pairs among columns of one exact relation.
         settled: (n, n) bool, whether some row had one column set and the other not.
-        fineness: (n,) of the columns, zero where their values are few, whatever they are taken for.
+        fineness: (n,) of the columns, zero where their values are few, whatever they are taken
+            for, and where one is another one cut into classes.
     """
 
     share: Tensor
@@ -321,7 +323,9 @@ class Rows(NamedTuple):
         tied = exact_relations(plain).linked
         few = torch.tensor([own.discrete for own in column_types(plain.numpy())])
         few = few if types is None else few | types.discrete
-        fine = fineness(effective_values(plain, was_set)).masked_fill(few, 0.0)
+        cut = classes(plain)
+        coarse = few | cut.any(0) | cut.any(1)
+        fine = fineness(effective_values(plain, was_set)).masked_fill(coarse, 0.0)
         return cls(counted_share(x, was_set), likeness(x), tied, settled, fine)
 
 
