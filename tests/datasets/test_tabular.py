@@ -62,6 +62,17 @@ def test_decimal_commas_and_other_encodings_are_read_when_told(tmp_path):
         read(file, encoding="latin-x")
 
 
+def test_thousands_marks_are_left_out_when_told(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text('income,b\n"1,244,000",2.5\n961,3\n')
+    frame = read(file, thousands=",")
+    assert frame.to_dict("list") == {"income": [1244000, 961], "b": [2.5, 3.0]}
+    with pytest.raises(ValueError, match=r"'thousands' and 'decimal' must differ; got ',' for"):
+        read(file, thousands=",", decimal=",")
+    with pytest.raises(ValueError, match=r"'thousands' must be one character or None; got ''"):
+        read(file, thousands="")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from ..ops.columns import (
     LARGEST,
     SMALLEST,
     extreme_columns,
+    is_number,
     mere_signs,
     numbers_rows,
     stray_words,
@@ -36,6 +38,7 @@ class Reading(NamedTuple):
 
     separator: str | None = None
     decimal: str = "."
+    thousands: str | None = None
     encoding: str = "utf-8"
     na: Sequence[str] = ()
 
@@ -204,8 +207,7 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
             f"has text in {text_examples(frame, odd)}, neither numbers nor a few categories; leave "
             f"such columns out with {drops}.{code_hint(frame[odd])}"
         )
-        if frame[odd].map(_has_comma).any(axis=None):
-            reasons[-1] += " For numbers like 1,5 add --decimal ','."
+        reasons[-1] += comma_hint(frame[odd])
     if missed and missing == "error":
         reasons.append(
             f"misses values in {missed}; fill them while learning with --missing impute or leave "
@@ -230,7 +232,11 @@ def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
         column_types(column.to_frame(), {name: types[name]} if name in types else {})
     except ValueError:
         return True
-    return bool(column.dropna().map(_has_comma).all())
+    texts = column.dropna().astype(str).str.strip()
+    commas, rest = texts[texts.map(_has_comma)], texts[~texts.map(_has_comma)]
+    if rest.empty:
+        return True
+    return bool(len(commas) and commas.map(_is_grouped).all() and rest.map(is_number).all())
 
 
 def gaps(frame: pd.DataFrame) -> str:
@@ -306,6 +312,21 @@ def code_hint(frame: pd.DataFrame) -> str:
     return f" For missing values given as {listed(quoted)} add {options}." if words else ""
 
 
-def _has_comma(value: Any) -> bool:
-    whole, comma, fraction = str(value).strip().lstrip("+-").partition(",")
-    return bool(comma) and whole.isdigit() and fraction.isdigit()
+def comma_hint(frame: pd.DataFrame) -> str:
+    """How to read numbers with commas; nothing where there are none."""
+    texts = [str(value).strip() for name in frame for value in frame[name].dropna()]
+    numbers = list(filter(_has_comma, texts))
+    if not numbers:
+        return ""
+    option = "--thousands" if all(map(_is_grouped, numbers)) else "--decimal"
+    return f" For numbers like {numbers[0]} add {option} ','."
+
+
+def _has_comma(text: str) -> bool:
+    """Whether a text is a number with commas in it."""
+    return re.fullmatch(r"[+-]?\d+(,\d+)+(\.\d*)?", text) is not None
+
+
+def _is_grouped(text: str) -> bool:
+    """Whether the commas of a number can stand between thousands."""
+    return re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", text) is not None

@@ -23,6 +23,7 @@ def read(
     *,
     separator: str | None = None,
     decimal: str = ".",
+    thousands: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
 ) -> pd.DataFrame:
@@ -37,6 +38,7 @@ def read(
         path: File ending in .csv, .tsv, .parquet or .npy.
         separator: What stands between columns; found in the header when None.
         decimal: What stands before the fraction of a number.
+        thousands: What stands between thousands, as in 1,244; None where nothing does.
         encoding: Of the text, such as "latin-1".
         na: What else stands for a missing value, such as ".", "?" or "-999"; NaN then.
 
@@ -55,7 +57,16 @@ def read(
 
     if isinstance(na, str):
         raise ValueError(f"'na' must be a list of codes, such as [{na!r}]; got {na!r}.")
-    options: dict[str, Any] = {"decimal": decimal, "encoding": encoding, "na_values": list(na)}
+    if thousands is not None and len(thousands) != 1:
+        raise ValueError(f"'thousands' must be one character or None; got {thousands!r}.")
+    if thousands == decimal:
+        raise ValueError(f"'thousands' and 'decimal' must differ; got {decimal!r} for both.")
+    options: dict[str, Any] = {
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": encoding,
+        "na_values": list(na),
+    }
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
         ".csv": partial(_text, separators=likely(","), **options),
         ".tsv": partial(_text, separators=likely("\t"), **options),

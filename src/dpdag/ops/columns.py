@@ -105,7 +105,7 @@ def stray_words(frame: Any) -> list[str]:
     found: dict[str, None] = {}
     for name in frame:
         texts = frame[name].dropna().astype(str).str.strip()
-        words = [text for text in texts if not is_number(text.replace(",", ".", 1))]
+        words = [text for text in texts if not is_number(text.replace(",", ""))]
         few = list(dict.fromkeys(words))
         if len(words) < len(texts) and len(few) <= MAX_CODES:
             found |= dict.fromkeys(few)
