@@ -13,9 +13,11 @@ import pandas as pd
 import pytest
 
 from dpdag import DAGPosterior, __version__, datasets, load
+from dpdag.cli.options import known
 
 SOURCE = Path(__file__).parents[2] / "src"
 CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
+TO_OUTCOME = {("age", "outcome"), ("dose", "outcome")}
 QUICK = ("--set", "mechanism=linear")
 
 
@@ -178,15 +180,35 @@ def test_what_comes_first_and_last_is_honoured(dpdag, folder, table):
 
 
 @pytest.mark.parametrize(
+    ("first", "last", "tiers", "left"),
+    [
+        (["age", "dose", "age"], [], None, TO_OUTCOME),
+        ([], ["outcome", "dose"], None, {("age", "outcome"), ("age", "dose")}),
+        (["dose"], ["outcome"], "[[age, dose], [outcome]]", {("dose", "age"), *TO_OUTCOME}),
+    ],
+)
+def test_columns_that_come_first_or_last_have_no_arrows_among_them(
+    tmp_path, first, last, tiers, left
+):
+    names, file = ["outcome", "age", "dose"], tmp_path / "tiers.yaml"
+    file.write_text(tiers or "")
+    said = {"forbid": [], "require": [], "file": None, "dropped": {}}
+    found = known(names, first=first, last=last, tiers=file if tiers else None, **said)
+    allowed = found.resolve(3, names).allowed
+    assert {(names[i], names[j]) for i, j in allowed.nonzero().tolist()} == left
+
+
+@pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--tiers", "tiers.yaml"], "--first and --last are tiers"),
-        (["--last", "outcome"], "outcome"),
+        (["--last", "outcome"], "'outcome' is given both by --first and by --last"),
         (["--first", "weight"], "weight"),
+        (["--require", "age:outcome"], "age → outcome is required, but --first outcome says"),
+        (["--last", "age", "--require", "age:dose"], "age → dose is required, but --last age says"),
+        (["--require", "age:dose", "--require", "dose:age"], "'required' edges contradict"),
     ],
 )
 def test_what_comes_first_is_refused_where_it_cannot_be(dpdag, folder, table, more, said):
-    (folder / "tiers.yaml").write_text("[[outcome], [dose, age]]")
     fit = "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--first", "outcome"
     result = dpdag(folder, *fit, *more)
     assert result.status == 2
