@@ -192,6 +192,10 @@ def test_models_and_their_data_are_checked(dpdag, folder):
         (["sample", "run", "--out", "d.npz"], ["CAM, which has no posterior"]),
         (["sample", "run", "--out", "d.npz", "--do", "a=1"], ["--do is for rows", "end in .csv"]),
         (["sample", "run", "--out", "d.csv", "--do", "a"], ["--do takes name=value", "'a'"]),
+        (
+            ["sample", "run", "--out", "d.csv", "--do", "a=1", "--do", "a=2"],
+            ["--do sets 'a' twice", "one value"],
+        ),
         (["sample", "run", "--out", "d.csv", "--do", "A=1"], ["'A'", "Did you mean 'a'?"]),
         (["sample", "run", "--out", "d.csv", "--do", "a=high"], ["finite numbers", "'high'"]),
         (["report", "nowhere"], ["nowhere does not exist"]),
