@@ -270,6 +270,38 @@ def test_labels_that_are_mere_signs_are_noted(dpdag, folder, table):
     assert "among its labels" not in result.stdout
 
 
+def test_what_may_be_wrong_with_values_is_noted(dpdag, folder, table):
+    rng = np.random.default_rng(3)
+    table = table.drop(columns="site").assign(
+        smokes=rng.choice(["yes", "yes ", "YES", "no"], 300),
+        treated=np.where(rng.random(300) < 0.3, "Yes", None),
+        score=np.where(np.arange(300) % 20 == 0, -999, rng.integers(0, 60, 300)),
+        days=np.where(np.arange(300) % 2 == 0, 0, rng.integers(1, 60, 300)),
+    )
+    table.to_csv(folder / "data.csv", index=False)
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", "--set", "mechanism=linear")
+    assert result.status == 0, result.stderr
+    empty = table["treated"].isna().sum()
+    for said in (
+        "smokes has 'YES', 'yes', 'yes ' among its labels, which differ only in case or blanks",
+        f"treated: constant but for {empty} empty cells",
+        "score is -999 in 15 rows, far from all other values: if it stands for a missing value, "
+        "add --na -999.",
+    ):
+        assert said in result.stdout, result.stdout
+    assert "days is" not in result.stdout
+
+
+def test_values_that_were_set_are_no_codes(dpdag, folder, table):
+    table.loc[:19, "dose"] = 500.0
+    table.assign(what=["dose"] * 20 + [""] * 280).to_csv(folder / "data.csv", index=False)
+    fit = "fit", "data.csv", "--out", "run", *CAM, "--drop-text"
+    result = dpdag(folder, *fit, "--interventions-column", "what")
+    assert result.status == 0, result.stderr
+    assert "far from all other values" not in result.stdout
+    assert "dose is 500 in 20 rows" in dpdag(folder, *fit, "--drop", "what", "--overwrite").stdout
+
+
 def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, folder, table):
     rng = np.random.default_rng(1)
     table = table.assign(**{"row no": range(1, 301), "key": rng.permutation(300)})

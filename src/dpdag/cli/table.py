@@ -18,10 +18,13 @@ from ..columns import column_types
 from ..ops.columns import (
     LARGEST,
     SMALLEST,
+    detection_limits,
     extreme_columns,
     is_number,
+    lone_value,
     mere_signs,
     numbers_rows,
+    spellings,
     stray_words,
 )
 from ..records import Origin, listed
@@ -180,19 +183,39 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
 
 
 def _noted(table: Table) -> Table:
-    """Note columns that number the rows, in whatever order, and labels that may be missing."""
-    notes = [
-        f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
-        "or an order may stay, in the first of --tiers."
-        for name, column in datasets.floats(table.frame).items()
-        if column.dtype == float and numbers_rows(column.to_numpy())
-    ]
-    notes += [
-        f"{name} has {listed(found)} among its labels: if it stands for a missing value, add --na."
-        for name in datasets.text_columns(table.frame)
-        if (found := mere_signs(table.frame[name]))
-    ]
-    return table.noting(table.frame, *notes)
+    """Note columns that number the rows, in whatever order, and values that may be wrong."""
+    text = datasets.text_columns(table.frame)
+    notes = []
+    for name, column in datasets.floats(table.frame.drop(columns=text)).items():
+        if numbers_rows(column.to_numpy()):
+            notes.append(
+                f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a "
+                "time or an order may stay, in the first of --tiers."
+            )
+        natural = column[[name not in row for row in table.targets]] if table.targets else column
+        if (code := lone_value(natural.to_numpy())) is not None:
+            notes.append(
+                f"{name} is {code:.15g} in {(natural == code).sum()} rows, far from all other "
+                f"values: if it stands for a missing value, add --na {code:.15g}."
+            )
+    return table.noting(table.frame, *notes, *_doubtful_labels(table.frame[text]))
+
+
+def _doubtful_labels(frame: pd.DataFrame) -> list[str]:
+    """Labels that may be missing values, or the same as others."""
+    notes = []
+    for name in frame:
+        if found := mere_signs(frame[name]):
+            notes.append(
+                f"{name} has {listed(found)} among its labels: if it stands for a missing value, "
+                "add --na."
+            )
+        notes += [
+            f"{name} has {listed([repr(text) for text in texts])} among its labels, which differ "
+            "only in case or blanks: write them alike if they mean the same."
+            for texts in spellings(frame[name])
+        ]
+    return notes
 
 
 def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
@@ -232,7 +255,7 @@ def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
         column_types(column.to_frame(), {name: types[name]} if name in types else {})
     except ValueError:
         return True
-    texts = column.dropna().astype(str).str.strip()
+    texts = _texts(column)
     commas, rest = texts[texts.map(_has_comma)], texts[~texts.map(_has_comma)]
     if rest.empty:
         return True
@@ -306,20 +329,31 @@ def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
 
 def code_hint(frame: pd.DataFrame) -> str:
     """How to read the words among numbers as missing values; nothing where there are none."""
-    words = stray_words(frame)
+    limits = detection_limits(text for name in frame for text in _texts(frame[name]))
+    words = [word for word in stray_words(frame) if word not in limits]
     quoted = [f"'{word}'" if shlex.quote(word) == word else shlex.quote(word) for word in words]
     options = " ".join(f"--na {word}" for word in quoted)
-    return f" For missing values given as {listed(quoted)} add {options}." if words else ""
+    hint = f" For missing values given as {listed(quoted)} add {options}." if words else ""
+    if limits:
+        kind = "is a limit of detection" if len(limits) == 1 else "are limits of detection"
+        hint += (
+            f" {listed([repr(limit) for limit in limits])} {kind}: put a number there, such as "
+            "half of it, rather than leave the cells empty."
+        )
+    return hint
 
 
 def comma_hint(frame: pd.DataFrame) -> str:
     """How to read numbers with commas; nothing where there are none."""
-    texts = [str(value).strip() for name in frame for value in frame[name].dropna()]
-    numbers = list(filter(_has_comma, texts))
+    numbers = [text for name in frame for text in filter(_has_comma, _texts(frame[name]))]
     if not numbers:
         return ""
     option = "--thousands" if all(map(_is_grouped, numbers)) else "--decimal"
     return f" For numbers like {numbers[0]} add {option} ','."
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    return column.dropna().astype(str).str.strip()
 
 
 def _has_comma(text: str) -> bool:

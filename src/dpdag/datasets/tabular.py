@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..ops.columns import is_number, standard_columns
 from ..optional import optional
@@ -222,13 +223,24 @@ def uninformative(frame: pd.DataFrame) -> dict[Any, str]:
     found = {}
     for k, name in enumerate(names):
         if constant[k]:
-            found[name] = "constant" if known[:, k].any() else "all values missing"
+            found[name] = _constant(known[:, k])
     copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
     for i, j in np.argwhere(copies).tolist():
         same_gaps = bool((known[:, i] == known[:, j]).all())
         if same_gaps and names[i] not in found and names[j] not in found:
             found[names[j]] = f"a copy of {names[i]!r} up to shift and scale"
     return {name: found[name] for name in names if name in found}
+
+
+def _constant(known: NDArray[np.bool_]) -> str:  # (rows,)
+    """What a column of one value is, by where it has it."""
+    if not known.any():
+        return "all values missing"
+    empty = int((~known).sum())
+    cells = "1 empty cell" if empty == 1 else f"{empty} empty cells"
+    return (
+        f"constant but for {cells}; fill them if they mean another value" if empty else "constant"
+    )
 
 
 def _codes(values: pd.Series[Any]) -> pd.Series[Any]:
