@@ -133,11 +133,12 @@ def known(
     tiers_ = [tier for one in said for tier in one.tiers]
     first, last = list(dict.fromkeys(first)), list(dict.fromkeys(last))
     _refuse_at_ends(required, first, last)
+    sources, targets = (names, names) if tiers_ else (first, last)  # that no tier keeps away
+    forbidden += [(name, end) for end in first for name in sources if name != end]
+    forbidden += [(end, name) for end in last for name in targets if name != end]
     if (first or last) and not tiers_:
         between = [name for name in names if name not in {*first, *last}]
         tiers_ = [tuple(tier) for tier in (first, between, last) if tier]
-    forbidden += [(name, end) for end in first for name in names if name != end]
-    forbidden += [(end, name) for end in last for name in names if name != end]
     for node in chain(*forbidden, *required, *tiers_):
         if node not in names and (reason := dropped.get(str(node))):
             raise ValueError(
