@@ -542,6 +542,19 @@ def test_a_graph_can_be_learned_by_one_method_and_fitted_by_another(dpdag, folde
     assert "'adjacency' must be given" in result.stderr
 
 
+@pytest.mark.parametrize("learner", ["GroundTruthDAG", "CAM"])
+def test_a_given_graph_is_not_questioned(dpdag, folder, table, learner):
+    edges = pd.DataFrame({"source": ["age", "dose"], "target": ["dose", "outcome"]})
+    edges.to_csv(folder / "edges.csv", index=False)
+    given = ("--learner", "GroundTruthDAG", "--set", "adjacency=edges.csv")
+    more = (*given, "--set", "mechanism=linear") if learner == "GroundTruthDAG" else CAM
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", "--drop-text", *more)
+    assert result.status == 0, result.stderr
+    page = (folder / "run" / "report.html").read_text()
+    for text in (result.stdout, page):
+        assert ("Can each of these be an effect" in text) == (learner == "CAM")
+
+
 def test_parts_are_listed_for_people_and_scripts(dpdag, folder):
     assert "Sachs" in dpdag(folder, "list", "datasets").stdout
     known = set(json.loads(dpdag(folder, "list", "learners", "--json").stdout))
