@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 GOOD = "a,b\n" + "".join(f"{k % 7},{k % 5 + 0.1 * k}\n" for k in range(40))
@@ -28,6 +29,8 @@ FILES = {
     "ragged.csv": "a,b\n1,2\n3,4,5\n",
     "twice.csv": "a,b,a\n1,2,3\n",
     "unnamed.csv": ",a,b\n0,1,2\n",
+    "dates.csv": "a,when\n" + "".join(f"{k},{k % 28 + 1}/3/{2021 + k}\n" for k in range(40)),
+    "lone.csv": "a,b\n1,2\n2,\n,5\n3,\n,4\n",
     "few.csv": "a,b\n1,2\n2,1\n3,5\n",
     "constant.csv": "a,b\n" + "".join(f"{k},1\n" for k in range(9)),
     "infinite.csv": "a,b\n1,inf\n2,3\n",
@@ -83,6 +86,23 @@ FILES = {
         (["twice.csv"], ["twice.csv", "['a'] more than once"]),
         (["unnamed.csv"], ["unnamed.csv", "column 1", "remove it"]),
         (["few.csv"], ["few.csv has 3 usable rows; at least 5"]),
+        (["lone.csv", "--missing", "drop"], ["lone.csv has 1 usable row; at least 5"]),
+        (
+            ["dates.parquet"],
+            ["'when' (such as '2021-03-01", "Or turn dates into numbers, such as days: when"],
+        ),
+        (
+            ["dates.csv"],
+            ["'when' (such as '1/3/2021' in", "Or turn dates into numbers, such as days: when"],
+        ),
+        (
+            ["text.csv", "--type", "site=continuous"],
+            ["text.csv does not fit --type site=continuous: Column 'site' cannot be continuous"],
+        ),
+        (
+            ["both.csv", "--type", "site=count"],
+            ["both.csv does not fit --type site=count: Column 'site'", "misses values in 'b' (2)"],
+        ),
         (["constant.csv"], ["constant.csv", "'b' (constant)"]),
         (["infinite.csv"], ["infinite.csv", "['b']"]),
         (["huge.csv"], ["huge.csv", "too large", "'b' (2e+300), 'c' (4e-301)", "--drop", "--na"]),
@@ -111,6 +131,8 @@ FILES = {
 def test_fit_refuses_in_one_line(dpdag, folder, arguments, words):
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    dates = pd.date_range("2021-03-01", periods=40)
+    pd.DataFrame({"a": np.arange(40) % 7, "when": dates}).to_parquet(folder / "dates.parquet")
     (folder / "latin.csv").write_bytes("größe,b\n1,2\n".encode("latin-1"))
     before = sorted(folder.iterdir())
     result = dpdag(folder, "fit", *arguments, "--out", "run")

@@ -224,13 +224,20 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
-    if odd:
+    misfits = [name for name in odd if name in types and not _no_category(frame[name], {})]
+    reasons += [
+        f"does not fit --type {name}={types[name]}: {_misfit(frame[name], types)}"
+        for name in misfits
+    ]
+    if odd := [name for name in odd if name not in misfits]:
         drops = " ".join(f"--drop {shlex.quote(str(name))}" for name in odd)
         reasons.append(
             f"has text in {text_examples(frame, odd)}, neither numbers nor a few categories; leave "
             f"such columns out with {drops}.{code_hint(frame[odd])}"
         )
         reasons[-1] += comma_hint(frame[odd])
+        if dates := [name for name in odd if _has_dates(frame[name])]:
+            reasons[-1] += f" Or turn dates into numbers, such as days: {listed(dates)}."
     if missed and missing == "error":
         reasons.append(
             f"misses values in {missed}; fill them while learning with --missing impute or leave "
@@ -248,18 +255,31 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
         raise ValueError(f"{table.origin.source} {' It also '.join(reasons)}")
 
 
-def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
-    """Whether text has too many values for a category, or words among numbers."""
+def _misfit(column: pd.Series[Any], types: Mapping[str, str]) -> str:
+    """Why a column cannot be of the type that is given, or of any."""
     name = str(column.name)
     try:
         column_types(column.to_frame(), {name: types[name]} if name in types else {})
-    except ValueError:
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
+    """Whether text has too many values for a category, or words among numbers."""
+    if _misfit(column, types):
         return True
     texts = _texts(column)
     commas, rest = texts[texts.map(_has_comma)], texts[~texts.map(_has_comma)]
     if rest.empty:
         return True
     return bool(len(commas) and commas.map(_is_grouped).all() and rest.map(is_number).all())
+
+
+def _has_dates(column: pd.Series[Any]) -> bool:
+    """Whether a column holds dates or spans of time, or text that looks like dates."""
+    date = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
+    return column.dtype.kind == "m" or all(map(date.fullmatch, _texts(column)))
 
 
 def gaps(frame: pd.DataFrame) -> str:
@@ -288,8 +308,8 @@ def _check_rows(table: Table) -> None:
     if rows < MIN_ROWS:
         way_out = ", or use --missing impute instead of drop" if rows < table.origin.rows else ""
         raise ValueError(
-            f"{table.origin.source} has {rows} usable rows; at least {MIN_ROWS} are needed, and "
-            f"hundreds to learn anything: add observations{way_out}."
+            f"{table.origin.source} has {rows} usable {'row' if rows == 1 else 'rows'}; at least "
+            f"{MIN_ROWS} are needed, and hundreds to learn anything: add observations{way_out}."
         )
 
 

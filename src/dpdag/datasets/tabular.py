@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -94,12 +96,13 @@ def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: An
     except pd.errors.EmptyDataError:
         raise ValueError(f"{file} has no rows of data below a header.") from None
     except UnicodeError as error:
+        likely = "utf-16" if _starts_as_utf_16(file) else "latin-1"
         raise ValueError(
             f"{file} is not text in {encoding} ({_line(error)}); save it so, or pass another "
-            "one, such as encoding='latin-1'."
+            f"one, such as encoding={likely!r}."
         ) from error
     except (pd.errors.ParserError, EOFError, OSError) as error:
-        raise ValueError(f"{file} cannot be read: {_line(error)}") from error
+        raise ValueError(f"{file} cannot be read: {_reason(error)}") from error
     except LookupError:
         raise ValueError(f"'encoding' must be one that Python knows; got {encoding!r}.") from None
     if frame.shape[1] != len(names):
@@ -107,6 +110,23 @@ def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: An
             f"{file} has {len(names)} names in its header but {frame.shape[1]} columns of data."
         )
     return frame.set_axis(names, axis=1)
+
+
+def _starts_as_utf_16(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _reason(error: Exception) -> str:
+    """Why a text file cannot be read, and the way out of rows of different length."""
+    ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if ragged is None:
+        return _line(error)
+    expected, line, seen = ragged.groups()
+    return (
+        f"line {line} has {seen} cells where {expected} were expected; put text that holds a "
+        "separator in quotes, or correct that line."
+    )
 
 
 def _header(
@@ -169,7 +189,10 @@ def _checked(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
     numbers = floats(frame).drop(columns=text_columns(frame))
     infinite = [name for name in numbers if np.isinf(numbers[name]).any()]
     if infinite:
-        raise ValueError(f"{file} has infinite values in the columns {infinite}.")
+        raise ValueError(
+            f"{file} has infinite values in the columns {infinite}; correct them, or leave "
+            "such cells empty if they are missing."
+        )
     return frame
 
 
@@ -182,7 +205,9 @@ def _check_names(names: Sequence[str], file: Path) -> None:
         )
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
-        raise ValueError(f"{file} has the column names {twice} more than once.")
+        raise ValueError(
+            f"{file} has the column names {twice} more than once; rename or remove them."
+        )
 
 
 def _line(error: Exception) -> str:
