@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 GOOD = "a,b\n" + "".join(f"{k % 7},{k % 5 + 0.1 * k}\n" for k in range(40))
@@ -18,12 +19,18 @@ FILES = {
     "spaces.csv": "a b c\n1 2 3\n4 5 6\n",
     "text.csv": "a,b,site\n" + "".join(f"{k},{k % 3},{'xyz'[k // 3]}\n" for k in range(9)),
     "commas.csv": "a;b\n1,5;2\n2,5;3\n",
+    "incomes.csv": 'a,b\n"1,244",2\n961,3\n"2,081",5\n"1,002,081",4\n',
+    "few_incomes.csv": "a;b\n" + "".join(f"{'2,500' if k % 2 else 900};{k}\n" for k in range(9)),
+    "fractions.csv": "a;b\n1,244;2\n0,961;3\n2,081;5\n",
+    "limits.csv": "a,b\n" + "".join(f"{k},{k / 7 if k % 3 else '<0.3'}\n" for k in range(30)),
     "codes.csv": "a,b,c\n" + "".join(f"{k},{k % 3 or '.'},{k % 4 or '?'}\n" for k in range(9)),
     "gaps.csv": "a,b,c\n1,,3\n2,5,\n3,,4\n4,6,\n5,7,\n",
     "both.csv": "a,b,site,one\n1,,x,1\n2,5,,1\n3,,y,1\n4,6,x,1\n5,7,y,1\n",
     "ragged.csv": "a,b\n1,2\n3,4,5\n",
     "twice.csv": "a,b,a\n1,2,3\n",
     "unnamed.csv": ",a,b\n0,1,2\n",
+    "dates.csv": "a,when\n" + "".join(f"{k},{k % 28 + 1}/3/{2021 + k}\n" for k in range(40)),
+    "lone.csv": "a,b\n1,2\n2,\n,5\n3,\n,4\n",
     "few.csv": "a,b\n1,2\n2,1\n3,5\n",
     "constant.csv": "a,b\n" + "".join(f"{k},1\n" for k in range(9)),
     "infinite.csv": "a,b\n1,inf\n2,3\n",
@@ -56,7 +63,15 @@ FILES = {
         (["codes.csv", "--na", "."], ["text in 'c'", "misses values in 'b' (3)", "add --na '?'."]),
         (["codes.csv", "--na", ".", "--na", "?"], ["misses values in 'b' (3), 'c' (3);"]),
         (["good.csv", "--na", "-999", "--na", "3"], ["misses values in 'a' (6), 'b' (1);"]),
-        (["commas.csv"], ["commas.csv", "'a' (such as '1,5'", "--decimal ','"]),
+        (
+            ["commas.csv"],
+            ["commas.csv", "'a' (such as '1,5'", "For numbers like 1,5 add --decimal ','."],
+        ),
+        (["incomes.csv"], ["'a' (such as '1,244'", "For numbers like 1,244 add --thousands ','."]),
+        (["few_incomes.csv"], ["'a' (such as '2,500' in row 2)", "add --thousands ','."]),
+        (["fractions.csv"], ["'a' (such as '1,244'", "add --decimal ','."]),
+        (["good.csv", "--thousands", "."], ["'thousands' and 'decimal' must differ"]),
+        (["limits.csv"], ["'b' (such as '<0.3' in row 1)", "'<0.3' is a limit of detection: put"]),
         (["names.csv"], ["names.csv has text in 'name' (such as", "--drop name"]),
         (["names.csv", "--drop-text"], ["names.csv", "only the column 'a'", "'name' (text)"]),
         (["gaps.csv"], ["gaps.csv", "'b' (2), 'c' (3)", "--missing impute", "--missing drop"]),
@@ -71,6 +86,23 @@ FILES = {
         (["twice.csv"], ["twice.csv", "['a'] more than once"]),
         (["unnamed.csv"], ["unnamed.csv", "column 1", "remove it"]),
         (["few.csv"], ["few.csv has 3 usable rows; at least 5"]),
+        (["lone.csv", "--missing", "drop"], ["lone.csv has 1 usable row; at least 5"]),
+        (
+            ["dates.parquet"],
+            ["'when' (such as '2021-03-01", "Or turn dates into numbers, such as days: when"],
+        ),
+        (
+            ["dates.csv"],
+            ["'when' (such as '1/3/2021' in", "Or turn dates into numbers, such as days: when"],
+        ),
+        (
+            ["text.csv", "--type", "site=continuous"],
+            ["text.csv does not fit --type site=continuous: Column 'site' cannot be continuous"],
+        ),
+        (
+            ["both.csv", "--type", "site=count"],
+            ["both.csv does not fit --type site=count: Column 'site'", "misses values in 'b' (2)"],
+        ),
         (["constant.csv"], ["constant.csv", "'b' (constant)"]),
         (["infinite.csv"], ["infinite.csv", "['b']"]),
         (["huge.csv"], ["huge.csv", "too large", "'b' (2e+300), 'c' (4e-301)", "--drop", "--na"]),
@@ -99,6 +131,8 @@ FILES = {
 def test_fit_refuses_in_one_line(dpdag, folder, arguments, words):
     for name, text in FILES.items():
         (folder / name).write_text(text)
+    dates = pd.date_range("2021-03-01", periods=40)
+    pd.DataFrame({"a": np.arange(40) % 7, "when": dates}).to_parquet(folder / "dates.parquet")
     (folder / "latin.csv").write_bytes("größe,b\n1,2\n".encode("latin-1"))
     before = sorted(folder.iterdir())
     result = dpdag(folder, "fit", *arguments, "--out", "run")
@@ -182,6 +216,10 @@ def test_models_and_their_data_are_checked(dpdag, folder):
         (["sample", "run", "--out", "d.npz"], ["CAM, which has no posterior"]),
         (["sample", "run", "--out", "d.npz", "--do", "a=1"], ["--do is for rows", "end in .csv"]),
         (["sample", "run", "--out", "d.csv", "--do", "a"], ["--do takes name=value", "'a'"]),
+        (
+            ["sample", "run", "--out", "d.csv", "--do", "a=1", "--do", "a=2"],
+            ["--do sets 'a' twice", "one value"],
+        ),
         (["sample", "run", "--out", "d.csv", "--do", "A=1"], ["'A'", "Did you mean 'a'?"]),
         (["sample", "run", "--out", "d.csv", "--do", "a=high"], ["finite numbers", "'high'"]),
         (["report", "nowhere"], ["nowhere does not exist"]),

@@ -13,9 +13,11 @@ import pandas as pd
 import pytest
 
 from dpdag import DAGPosterior, __version__, datasets, load
+from dpdag.cli.options import known
 
 SOURCE = Path(__file__).parents[2] / "src"
 CAM = ("--learner", "CAM", "--set", "n_bootstrap=0")
+TO_OUTCOME = {("age", "outcome"), ("dose", "outcome")}
 QUICK = ("--set", "mechanism=linear")
 
 
@@ -178,15 +180,35 @@ def test_what_comes_first_and_last_is_honoured(dpdag, folder, table):
 
 
 @pytest.mark.parametrize(
+    ("first", "last", "tiers", "left"),
+    [
+        (["age", "dose", "age"], [], None, TO_OUTCOME),
+        ([], ["outcome", "dose"], None, {("age", "outcome"), ("age", "dose")}),
+        (["dose"], ["outcome"], "[[age, dose], [outcome]]", {("dose", "age"), *TO_OUTCOME}),
+    ],
+)
+def test_columns_that_come_first_or_last_have_no_arrows_among_them(
+    tmp_path, first, last, tiers, left
+):
+    names, file = ["outcome", "age", "dose"], tmp_path / "tiers.yaml"
+    file.write_text(tiers or "")
+    said = {"forbid": [], "require": [], "file": None, "dropped": {}}
+    found = known(names, first=first, last=last, tiers=file if tiers else None, **said)
+    allowed = found.resolve(3, names).allowed
+    assert {(names[i], names[j]) for i, j in allowed.nonzero().tolist()} == left
+
+
+@pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--tiers", "tiers.yaml"], "--first and --last are tiers"),
-        (["--last", "outcome"], "outcome"),
+        (["--last", "outcome"], "'outcome' is given both by --first and by --last"),
         (["--first", "weight"], "weight"),
+        (["--require", "age:outcome"], "age → outcome is required, but --first outcome says"),
+        (["--last", "age", "--require", "age:dose"], "age → dose is required, but --last age says"),
+        (["--require", "age:dose", "--require", "dose:age"], "'required' edges contradict"),
     ],
 )
 def test_what_comes_first_is_refused_where_it_cannot_be(dpdag, folder, table, more, said):
-    (folder / "tiers.yaml").write_text("[[outcome], [dose, age]]")
     fit = "fit", "data.csv", "--out", "run", *CAM, "--drop-text", "--first", "outcome"
     result = dpdag(folder, *fit, *more)
     assert result.status == 2
@@ -246,6 +268,38 @@ def test_labels_that_are_mere_signs_are_noted(dpdag, folder, table):
     assert re.search(r"site has \? among its labels:\s+if it stands", result.stdout), result.stdout
     result = dpdag(*arguments, "--overwrite", "--na", "?", "--missing", "drop")
     assert "among its labels" not in result.stdout
+
+
+def test_what_may_be_wrong_with_values_is_noted(dpdag, folder, table):
+    rng = np.random.default_rng(3)
+    table = table.drop(columns="site").assign(
+        smokes=rng.choice(["yes", "yes ", "YES", "no"], 300),
+        treated=np.where(rng.random(300) < 0.3, "Yes", None),
+        score=np.where(np.arange(300) % 20 == 0, -999, rng.integers(0, 60, 300)),
+        days=np.where(np.arange(300) % 2 == 0, 0, rng.integers(1, 60, 300)),
+    )
+    table.to_csv(folder / "data.csv", index=False)
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", "--set", "mechanism=linear")
+    assert result.status == 0, result.stderr
+    empty = table["treated"].isna().sum()
+    for said in (
+        "smokes has 'YES', 'yes', 'yes ' among its labels, which differ only in case or blanks",
+        f"treated: constant but for {empty} empty cells",
+        "score is -999 in 15 rows, far from all other values: if it stands for a missing value, "
+        "add --na -999.",
+    ):
+        assert said in result.stdout, result.stdout
+    assert "days is" not in result.stdout
+
+
+def test_values_that_were_set_are_no_codes(dpdag, folder, table):
+    table.loc[:19, "dose"] = 500.0
+    table.assign(what=["dose"] * 20 + [""] * 280).to_csv(folder / "data.csv", index=False)
+    fit = "fit", "data.csv", "--out", "run", *CAM, "--drop-text"
+    result = dpdag(folder, *fit, "--interventions-column", "what")
+    assert result.status == 0, result.stderr
+    assert "far from all other values" not in result.stdout
+    assert "dose is 500 in 20 rows" in dpdag(folder, *fit, "--drop", "what", "--overwrite").stdout
 
 
 def test_a_column_that_numbers_the_rows_is_noted_and_can_be_left_out(dpdag, folder, table):
@@ -486,6 +540,19 @@ def test_a_graph_can_be_learned_by_one_method_and_fitted_by_another(dpdag, folde
     result = dpdag(folder, "fit", "Sachs", "--out", "none", *quickly, "GroundTruthDAG")
     assert (result.status, (folder / "none").exists()) == (2, False)
     assert "'adjacency' must be given" in result.stderr
+
+
+@pytest.mark.parametrize("learner", ["GroundTruthDAG", "CAM"])
+def test_a_given_graph_is_not_questioned(dpdag, folder, table, learner):
+    edges = pd.DataFrame({"source": ["age", "dose"], "target": ["dose", "outcome"]})
+    edges.to_csv(folder / "edges.csv", index=False)
+    given = ("--learner", "GroundTruthDAG", "--set", "adjacency=edges.csv")
+    more = (*given, "--set", "mechanism=linear") if learner == "GroundTruthDAG" else CAM
+    result = dpdag(folder, "fit", "data.csv", "--out", "run", "--drop-text", *more)
+    assert result.status == 0, result.stderr
+    page = (folder / "run" / "report.html").read_text()
+    for text in (result.stdout, page):
+        assert ("Can each of these be an effect" in text) == (learner == "CAM")
 
 
 def test_parts_are_listed_for_people_and_scripts(dpdag, folder):

@@ -52,6 +52,11 @@ def test_given_types_are_above_the_rule() -> None:
     assert column_types(frame.to_numpy(), {0: "ordinal"})[0].kind == "ordinal"
 
 
+def test_types_are_given_by_name() -> None:
+    with pytest.raises(ValueError, match=r"'types' must be a mapping .*; got \['count', 'count'\]"):
+        column_types(np.ones((3, 2)), ["count", "count"])
+
+
 def test_a_type_that_values_do_not_allow_is_refused_by_name() -> None:
     frame = pd.DataFrame({"age": COLUMNS["age"][0], "site": COLUMNS["site"][0]})
     for types, message in (

@@ -62,15 +62,39 @@ def test_decimal_commas_and_other_encodings_are_read_when_told(tmp_path):
         read(file, encoding="latin-x")
 
 
+@pytest.mark.parametrize("first", [b"\xff\xfe", b"\xfe\xff"])
+def test_utf_16_is_recognised_by_its_first_bytes_and_read_when_told(tmp_path, first):
+    file = tmp_path / "t.csv"
+    kind = "utf-16-le" if first == b"\xff\xfe" else "utf-16-be"
+    file.write_bytes(first + "größe,b\n1,2\n3,5\n".encode(kind))
+    with pytest.raises(ValueError, match=r"is not text in utf-8 .*, such as encoding='utf-16'"):
+        read(file)
+    assert read(file, encoding="utf-16").to_dict("list") == {"größe": [1, 3], "b": [2, 5]}
+
+
+def test_thousands_marks_are_left_out_when_told(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text('income,b\n"1,244,000",2.5\n961,3\n')
+    frame = read(file, thousands=",")
+    assert frame.to_dict("list") == {"income": [1244000, 961], "b": [2.5, 3.0]}
+    with pytest.raises(ValueError, match=r"'thousands' and 'decimal' must differ; got ',' for"):
+        read(file, thousands=",", decimal=",")
+    with pytest.raises(ValueError, match=r"'thousands' must be one character or None; got ''"):
+        read(file, thousands="")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b,a\n1,2,3\n", r"has the column names \['a'\] more than once"),
+        ("a,b,a\n1,2,3\n", r"has the column names \['a'\] more than once; rename or"),
         (",a\n0,1\n", r"has no name for column 1; if it is a row number, remove it"),
         ("1.5,2.5\n3.5,4.5\n", r"seems to have no header: its first line is 1.5, 2.5"),
         ("a,b\n1,2,3\n4,5,6\n", r"has 2 names in its header but 3 columns of data"),
-        ("a,b\n1,2\n4,5,6\n", r"cannot be read: .*line 3"),
-        ("a,b\n1,inf\n", r"has infinite values in the columns \['b'\]"),
+        (
+            "a,b\n1,2\n4,5,6\n",
+            r"cannot be read: line 3 has 3 cells where 2 were expected; put text",
+        ),
+        ("a,b\n1,inf\n", r"has infinite values in the columns \['b'\]; correct them, or leave"),
         ("a,b\n", r"has no rows of data below a header"),
         ("", r"has no rows of data below a header"),
     ],

@@ -57,6 +57,8 @@ def test_labels_of_any_kind_are_found() -> None:
         (["a", None], r"one entry for each of the 5 rows of X; got 2"),
         ("a", r"or name for each row what was set; got 'a'"),
         (3, r"got 3"),
+        (MASK[:, 1], r"a \(5, 4\) mask, .*; got a truth value per row.* as \['a', None, …\]"),
+        (pd.Series(MASK[:, 1]), r"a \(5, 4\) mask"),
         ([None, "A", "", "", ""], r"names 'A' in row 1, a column that X does not have. .*'a'\?"),
         (pd.DataFrame({"z": [True] * 5}), r"names 'z', a column that X does not have"),
         (pd.DataFrame({"a": [True] * 4}), r"5 rows of X; got 4"),
@@ -65,6 +67,24 @@ def test_labels_of_any_kind_are_found() -> None:
 def test_what_cannot_be_is_refused(said, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         what_was_set(said, NAMES, 5)
+
+
+@pytest.mark.parametrize("missing", ["error", "impute"])
+@pytest.mark.parametrize("kind", [pd.Series, pd.DataFrame], ids=lambda kind: kind.__name__)
+def test_rows_under_intervention_are_found_by_their_labels(kind, missing) -> None:
+    data = chain(60, x1=None)
+    X = data.frame.set_index(np.arange(120) + 7)
+    said = np.where(data.mask[:, 1], "x1", "") if kind is pd.Series else data.mask
+    said = kind(said, index=X.index)
+    said = said.set_axis(data.names, axis=1) if kind is pd.DataFrame else said
+    learner = DAGPosterior(mechanism="linear", missing=missing, verbose=False)
+    for moved in (said, said[::-1]):
+        learner.fit(X, interventions=moved)
+        assert learner.location_[1] == pytest.approx(X["x1"].iloc[:60].mean())
+    with pytest.raises(ValueError, match="'interventions' has no row 120, which X has"):
+        learner.fit(X, interventions=said.reset_index(drop=True))
+    with pytest.raises(ValueError, match="X has row 7 more than once"):
+        learner.fit(X.set_index(np.r_[7, X.index[:-1]]), interventions=said)
 
 
 def chain(rows: int = 150, **do: float) -> datasets.Dataset:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpdag import CAM, VIDPDAG, datasets
+from dpdag import CAM, VIDPDAG, GroundTruthDAG, datasets
 from dpdag.records import Origin, RunRecord, describe, diagnose
 
 
@@ -261,6 +261,8 @@ def test_sortability_is_told_where_it_may_turn_arrows() -> None:
     assert said.startswith("Effects are nearly always the variables that the others predict best.")
     assert "confirm a direction by an experiment" in said
     assert diagnose(X * [1, 1, 1, 1, 1, 1000], graph=graph).sortability == said  # scales: no matter
+    given = GroundTruthDAG(graph, mechanism="linear").fit(X)
+    assert describe(given, X).diagnostics.sortability is None
     graph[1:5, 5] = 0  # along a single arrow there is no pattern
     assert diagnose(X, graph=graph).sortability is None
 

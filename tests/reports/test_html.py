@@ -192,7 +192,10 @@ def test_a_learner_is_reported_on_with_one_call(tmp_path: Path) -> None:
     words = " ".join(Page(text).words)
     assert "200 rows × 2 columns." in words
     assert "of the 1 edges of the reference graph 1 were found, 0 reversed" in words
-    assert dpdag.report(learner, X, path) == path
+    with pytest.raises(FileExistsError, match=r"page.html exists; .* overwrite=True"):
+        dpdag.report(learner, X, path)
+    assert path.read_text(encoding="utf-8") == text
+    assert dpdag.report(learner, X, path, overwrite=True) == path
     assert "reference graph" not in path.read_text(encoding="utf-8")
 
 

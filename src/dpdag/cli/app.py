@@ -132,7 +132,7 @@ def _line(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}." if error.filename else f"{error.strerror}."
     text = " ".join(str(error).split())
     text = re.sub(r"\bdo=\{(.*)\}", _settings, text)
-    return re.sub(r"\b(encoding|separator|decimal)=('[^']*')", r"--\1 \2", text)
+    return re.sub(r"\b(encoding|separator|decimal|thousands)=('[^']*')", r"--\1 \2", text)
 
 
 def _settings(said: re.Match[str]) -> str:

@@ -14,6 +14,7 @@ from .fit import (
     NaOption,
     OverwriteOption,
     SeparatorOption,
+    ThousandsOption,
 )
 
 ModelArgument = Annotated[
@@ -78,6 +79,7 @@ def predict(
     ] = False,
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    thousands: ThousandsOption = None,
     encoding: EncodingOption = "utf-8",
     na: NaOption = None,
     overwrite: OverwriteOption = False,
@@ -97,7 +99,7 @@ def predict(
     from . import model_outputs
     from .table import Reading, read
 
-    table = read(data, Reading(separator, decimal, encoding, na or ()))
+    table = read(data, Reading(separator, decimal, thousands, encoding, na or ()))
     answer = model_outputs.predicted(load(model), table, std=std, probabilities=probabilities)
     model_outputs.write(answer, out, overwrite=overwrite)
 
@@ -108,6 +110,7 @@ def impute(
     out: OutOption,
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    thousands: ThousandsOption = None,
     encoding: EncodingOption = "utf-8",
     na: NaOption = None,
     overwrite: OverwriteOption = False,
@@ -124,5 +127,5 @@ def impute(
     from . import model_outputs
     from .table import Reading, read
 
-    table = read(data, Reading(separator, decimal, encoding, na or ()))
+    table = read(data, Reading(separator, decimal, thousands, encoding, na or ()))
     model_outputs.write(model_outputs.imputed(load(model), table), out, overwrite=overwrite)

@@ -74,6 +74,9 @@ SeparatorOption = Annotated[
     str | None, typer.Option(help="Character between columns; found in the header by default.")
 ]
 DecimalOption = Annotated[str, typer.Option(help="Character before the fraction of a number.")]
+ThousandsOption = Annotated[
+    str | None, typer.Option(help="Character between thousands, as the comma in 1,244.")
+]
 EncodingOption = Annotated[str, typer.Option(help="Encoding of a text file, such as latin-1.")]
 NaOption = Annotated[
     list[str] | None,
@@ -149,6 +152,7 @@ def fit(
     ] = 10_000,
     separator: SeparatorOption = None,
     decimal: DecimalOption = ".",
+    thousands: ThousandsOption = None,
     encoding: EncodingOption = "utf-8",
     na: NaOption = None,
     overwrite: OverwriteOption = False,
@@ -163,7 +167,7 @@ def fit(
     from .table import Reading, load
     from .under import refuse_unable, under_of
 
-    reading = Reading(separator, decimal, encoding, na or ())
+    reading = Reading(separator, decimal, thousands, encoding, na or ())
     chosen, types = settings(set_ or []), types_of(type_ or [])
     files = under_of(under or [])
     with new_folder(out, overwrite=overwrite, marker="summary.json") as folder:

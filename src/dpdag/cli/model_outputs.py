@@ -105,7 +105,12 @@ def interventions(words: Sequence[str], columns: Mapping[str, Any]) -> dict[Any,
         name, equals, value = (part.strip() for part in word.rpartition("="))
         if not equals:
             raise ValueError(f"--do takes name=value, such as dose=1.5; got {word!r}.")
-        found[columns.get(name, name)] = _number(value)
+        column = columns.get(name, name)
+        if column in found:
+            raise ValueError(
+                f"--do sets {name!r} twice; give it one value, and run again for others."
+            )
+        found[column] = _number(value)
     return found
 
 

@@ -117,7 +117,8 @@ def known(
     Arguments:
         names: Columns that are learned from.
         forbid: Edges "source:target", and ``require`` those that must exist.
-        first: Columns that no other can cause, and ``last`` those that cause no other.
+        first: Columns that no other can cause, and ``last`` those that cause no other; neither
+            are they causes of each other.
         tiers: File with tiers.
         file: File with any knowledge.
         dropped: Columns left out, and why.
@@ -130,9 +131,12 @@ def known(
     required = [*said[0].required, *said[1].required, *(_edge(e, columns) for e in require)]
 
     tiers_ = [tier for one in said for tier in one.tiers]
-    if (first or last) and tiers_:
-        raise ValueError("--first and --last are tiers; say them in the file with tiers instead.")
-    if first or last:
+    first, last = list(dict.fromkeys(first)), list(dict.fromkeys(last))
+    _refuse_at_ends(required, first, last)
+    sources, targets = (names, names) if tiers_ else (first, last)  # that no tier keeps away
+    forbidden += [(name, end) for end in first for name in sources if name != end]
+    forbidden += [(end, name) for end in last for name in targets if name != end]
+    if (first or last) and not tiers_:
         between = [name for name in names if name not in {*first, *last}]
         tiers_ = [tuple(tier) for tier in (first, between, last) if tier]
     for node in chain(*forbidden, *required, *tiers_):
@@ -143,6 +147,24 @@ def known(
     knowledge = Knowledge(forbidden=forbidden, required=required, tiers=tiers_)
     knowledge.resolve(len(names), list(names))  # unknown names are refused before learning
     return None if knowledge == Knowledge() else knowledge
+
+
+def _refuse_at_ends(
+    required: Sequence[tuple[Any, Any]], first: Sequence[str], last: Sequence[str]
+) -> None:
+    """Contradictions of what comes first or last, in the words of the options."""
+    if twice := [name for name in first if name in last]:
+        raise ValueError(
+            f"{twice[0]!r} is given both by --first and by --last; leave it out with --drop if it "
+            "has neither causes nor effects."
+        )
+    for source, target in required:
+        option = f"--first {target}" if target in first else f"--last {source}"
+        if target in first or source in last:
+            raise ValueError(
+                f"{source} → {target} is required, but {option} says that there is no such edge; "
+                "remove one of the two."
+            )
 
 
 def _edge(word: str, columns: Sequence[str]) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from ..records import (
     compare,
     experiment_facts,
     explains,
+    graph_was_given,
     may_be_effects,
 )
 from .table import Table
@@ -106,6 +107,8 @@ def show(found: dict[str, Any], *, console: Console) -> None:
 
 
 def _question(found: dict[str, Any]) -> str:
+    if graph_was_given(found["settings"]):
+        return ""
     names = found["data"]["columns_used"]
     arrows_in = Counter(str(edge["target"]) for edge in found["edges"])
     return may_be_effects(names, [arrows_in[name] for name in names], found["quality"])

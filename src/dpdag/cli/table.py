@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +18,13 @@ from ..columns import column_types
 from ..ops.columns import (
     LARGEST,
     SMALLEST,
+    detection_limits,
     extreme_columns,
+    is_number,
+    lone_value,
     mere_signs,
     numbers_rows,
+    spellings,
     stray_words,
 )
 from ..records import Origin, listed
@@ -36,6 +41,7 @@ class Reading(NamedTuple):
 
     separator: str | None = None
     decimal: str = "."
+    thousands: str | None = None
     encoding: str = "utf-8"
     na: Sequence[str] = ()
 
@@ -177,19 +183,39 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
 
 
 def _noted(table: Table) -> Table:
-    """Note columns that number the rows, in whatever order, and labels that may be missing."""
-    notes = [
-        f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a time "
-        "or an order may stay, in the first of --tiers."
-        for name, column in datasets.floats(table.frame).items()
-        if column.dtype == float and numbers_rows(column.to_numpy())
-    ]
-    notes += [
-        f"{name} has {listed(found)} among its labels: if it stands for a missing value, add --na."
-        for name in datasets.text_columns(table.frame)
-        if (found := mere_signs(table.frame[name]))
-    ]
-    return table.noting(table.frame, *notes)
+    """Note columns that number the rows, in whatever order, and values that may be wrong."""
+    text = datasets.text_columns(table.frame)
+    notes = []
+    for name, column in datasets.floats(table.frame.drop(columns=text)).items():
+        if numbers_rows(column.to_numpy()):
+            notes.append(
+                f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a "
+                "time or an order may stay, in the first of --tiers."
+            )
+        natural = column[[name not in row for row in table.targets]] if table.targets else column
+        if (code := lone_value(natural.to_numpy())) is not None:
+            notes.append(
+                f"{name} is {code:.15g} in {(natural == code).sum()} rows, far from all other "
+                f"values: if it stands for a missing value, add --na {code:.15g}."
+            )
+    return table.noting(table.frame, *notes, *_doubtful_labels(table.frame[text]))
+
+
+def _doubtful_labels(frame: pd.DataFrame) -> list[str]:
+    """Labels that may be missing values, or the same as others."""
+    notes = []
+    for name in frame:
+        if found := mere_signs(frame[name]):
+            notes.append(
+                f"{name} has {listed(found)} among its labels: if it stands for a missing value, "
+                "add --na."
+            )
+        notes += [
+            f"{name} has {listed([repr(text) for text in texts])} among its labels, which differ "
+            "only in case or blanks: write them alike if they mean the same."
+            for texts in spellings(frame[name])
+        ]
+    return notes
 
 
 def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
@@ -198,14 +224,20 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
-    if odd:
+    misfits = [name for name in odd if name in types and not _no_category(frame[name], {})]
+    reasons += [
+        f"does not fit --type {name}={types[name]}: {_misfit(frame[name], types)}"
+        for name in misfits
+    ]
+    if odd := [name for name in odd if name not in misfits]:
         drops = " ".join(f"--drop {shlex.quote(str(name))}" for name in odd)
         reasons.append(
             f"has text in {text_examples(frame, odd)}, neither numbers nor a few categories; leave "
             f"such columns out with {drops}.{code_hint(frame[odd])}"
         )
-        if frame[odd].map(_has_comma).any(axis=None):
-            reasons[-1] += " For numbers like 1,5 add --decimal ','."
+        reasons[-1] += comma_hint(frame[odd])
+        if dates := [name for name in odd if _has_dates(frame[name])]:
+            reasons[-1] += f" Or turn dates into numbers, such as days: {listed(dates)}."
     if missed and missing == "error":
         reasons.append(
             f"misses values in {missed}; fill them while learning with --missing impute or leave "
@@ -223,14 +255,31 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
         raise ValueError(f"{table.origin.source} {' It also '.join(reasons)}")
 
 
-def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
-    """Whether text has too many values for a category, or words among numbers."""
+def _misfit(column: pd.Series[Any], types: Mapping[str, str]) -> str:
+    """Why a column cannot be of the type that is given, or of any."""
     name = str(column.name)
     try:
         column_types(column.to_frame(), {name: types[name]} if name in types else {})
-    except ValueError:
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
+    """Whether text has too many values for a category, or words among numbers."""
+    if _misfit(column, types):
         return True
-    return bool(column.dropna().map(_has_comma).all())
+    texts = _texts(column)
+    commas, rest = texts[texts.map(_has_comma)], texts[~texts.map(_has_comma)]
+    if rest.empty:
+        return True
+    return bool(len(commas) and commas.map(_is_grouped).all() and rest.map(is_number).all())
+
+
+def _has_dates(column: pd.Series[Any]) -> bool:
+    """Whether a column holds dates or spans of time, or text that looks like dates."""
+    date = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?")
+    return column.dtype.kind == "m" or all(map(date.fullmatch, _texts(column)))
 
 
 def gaps(frame: pd.DataFrame) -> str:
@@ -259,8 +308,8 @@ def _check_rows(table: Table) -> None:
     if rows < MIN_ROWS:
         way_out = ", or use --missing impute instead of drop" if rows < table.origin.rows else ""
         raise ValueError(
-            f"{table.origin.source} has {rows} usable rows; at least {MIN_ROWS} are needed, and "
-            f"hundreds to learn anything: add observations{way_out}."
+            f"{table.origin.source} has {rows} usable {'row' if rows == 1 else 'rows'}; at least "
+            f"{MIN_ROWS} are needed, and hundreds to learn anything: add observations{way_out}."
         )
 
 
@@ -300,12 +349,38 @@ def text_examples(frame: pd.DataFrame, columns: Sequence[str]) -> str:
 
 def code_hint(frame: pd.DataFrame) -> str:
     """How to read the words among numbers as missing values; nothing where there are none."""
-    words = stray_words(frame)
+    limits = detection_limits(text for name in frame for text in _texts(frame[name]))
+    words = [word for word in stray_words(frame) if word not in limits]
     quoted = [f"'{word}'" if shlex.quote(word) == word else shlex.quote(word) for word in words]
     options = " ".join(f"--na {word}" for word in quoted)
-    return f" For missing values given as {listed(quoted)} add {options}." if words else ""
+    hint = f" For missing values given as {listed(quoted)} add {options}." if words else ""
+    if limits:
+        kind = "is a limit of detection" if len(limits) == 1 else "are limits of detection"
+        hint += (
+            f" {listed([repr(limit) for limit in limits])} {kind}: put a number there, such as "
+            "half of it, rather than leave the cells empty."
+        )
+    return hint
 
 
-def _has_comma(value: Any) -> bool:
-    whole, comma, fraction = str(value).strip().lstrip("+-").partition(",")
-    return bool(comma) and whole.isdigit() and fraction.isdigit()
+def comma_hint(frame: pd.DataFrame) -> str:
+    """How to read numbers with commas; nothing where there are none."""
+    numbers = [text for name in frame for text in filter(_has_comma, _texts(frame[name]))]
+    if not numbers:
+        return ""
+    option = "--thousands" if all(map(_is_grouped, numbers)) else "--decimal"
+    return f" For numbers like {numbers[0]} add {option} ','."
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    return column.dropna().astype(str).str.strip()
+
+
+def _has_comma(text: str) -> bool:
+    """Whether a text is a number with commas in it."""
+    return re.fullmatch(r"[+-]?\d+(,\d+)+(\.\d*)?", text) is not None
+
+
+def _is_grouped(text: str) -> bool:
+    """Whether the commas of a number can stand between thousands."""
+    return re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?", text) is not None

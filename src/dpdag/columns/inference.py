@@ -33,6 +33,11 @@ def column_types(X: Any, types: Mapping[Any, str] | None = None) -> tuple[Column
         Traceback (most recent call last):
         ValueError: 'types' names the column 'visit', which X does not have. Did you mean 'visits'?
     """
+    if types is not None and not isinstance(types, Mapping):
+        raise ValueError(
+            "'types' must be a mapping from names of columns to types, such as "
+            f"{{'visits': 'count'}}; got {types!r}."
+        )
     frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
     given = dict(types or {})
     for name, kind in given.items():

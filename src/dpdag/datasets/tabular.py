@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..ops.columns import is_number, standard_columns
 from ..optional import optional
@@ -23,6 +26,7 @@ def read(
     *,
     separator: str | None = None,
     decimal: str = ".",
+    thousands: str | None = None,
     encoding: str = "utf-8",
     na: Sequence[str] = (),
 ) -> pd.DataFrame:
@@ -37,6 +41,7 @@ def read(
         path: File ending in .csv, .tsv, .parquet or .npy.
         separator: What stands between columns; found in the header when None.
         decimal: What stands before the fraction of a number.
+        thousands: What stands between thousands, as in 1,244; None where nothing does.
         encoding: Of the text, such as "latin-1".
         na: What else stands for a missing value, such as ".", "?" or "-999"; NaN then.
 
@@ -55,7 +60,16 @@ def read(
 
     if isinstance(na, str):
         raise ValueError(f"'na' must be a list of codes, such as [{na!r}]; got {na!r}.")
-    options: dict[str, Any] = {"decimal": decimal, "encoding": encoding, "na_values": list(na)}
+    if thousands is not None and len(thousands) != 1:
+        raise ValueError(f"'thousands' must be one character or None; got {thousands!r}.")
+    if thousands == decimal:
+        raise ValueError(f"'thousands' and 'decimal' must differ; got {decimal!r} for both.")
+    options: dict[str, Any] = {
+        "decimal": decimal,
+        "thousands": thousands,
+        "encoding": encoding,
+        "na_values": list(na),
+    }
     readers: dict[str, Callable[[Path], pd.DataFrame]] = {
         ".csv": partial(_text, separators=likely(","), **options),
         ".tsv": partial(_text, separators=likely("\t"), **options),
@@ -82,12 +96,13 @@ def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: An
     except pd.errors.EmptyDataError:
         raise ValueError(f"{file} has no rows of data below a header.") from None
     except UnicodeError as error:
+        likely = "utf-16" if _starts_as_utf_16(file) else "latin-1"
         raise ValueError(
             f"{file} is not text in {encoding} ({_line(error)}); save it so, or pass another "
-            "one, such as encoding='latin-1'."
+            f"one, such as encoding={likely!r}."
         ) from error
     except (pd.errors.ParserError, EOFError, OSError) as error:
-        raise ValueError(f"{file} cannot be read: {_line(error)}") from error
+        raise ValueError(f"{file} cannot be read: {_reason(error)}") from error
     except LookupError:
         raise ValueError(f"'encoding' must be one that Python knows; got {encoding!r}.") from None
     if frame.shape[1] != len(names):
@@ -95,6 +110,23 @@ def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: An
             f"{file} has {len(names)} names in its header but {frame.shape[1]} columns of data."
         )
     return frame.set_axis(names, axis=1)
+
+
+def _starts_as_utf_16(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def _reason(error: Exception) -> str:
+    """Why a text file cannot be read, and the way out of rows of different length."""
+    ragged = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+    if ragged is None:
+        return _line(error)
+    expected, line, seen = ragged.groups()
+    return (
+        f"line {line} has {seen} cells where {expected} were expected; put text that holds a "
+        "separator in quotes, or correct that line."
+    )
 
 
 def _header(
@@ -157,7 +189,10 @@ def _checked(frame: pd.DataFrame, file: Path) -> pd.DataFrame:
     numbers = floats(frame).drop(columns=text_columns(frame))
     infinite = [name for name in numbers if np.isinf(numbers[name]).any()]
     if infinite:
-        raise ValueError(f"{file} has infinite values in the columns {infinite}.")
+        raise ValueError(
+            f"{file} has infinite values in the columns {infinite}; correct them, or leave "
+            "such cells empty if they are missing."
+        )
     return frame
 
 
@@ -170,7 +205,9 @@ def _check_names(names: Sequence[str], file: Path) -> None:
         )
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
-        raise ValueError(f"{file} has the column names {twice} more than once.")
+        raise ValueError(
+            f"{file} has the column names {twice} more than once; rename or remove them."
+        )
 
 
 def _line(error: Exception) -> str:
@@ -211,13 +248,24 @@ def uninformative(frame: pd.DataFrame) -> dict[Any, str]:
     found = {}
     for k, name in enumerate(names):
         if constant[k]:
-            found[name] = "constant" if known[:, k].any() else "all values missing"
+            found[name] = _constant(known[:, k])
     copies = np.triu(np.abs(z.T @ z / len(z)) > 1 - 1e-12, k=1)
     for i, j in np.argwhere(copies).tolist():
         same_gaps = bool((known[:, i] == known[:, j]).all())
         if same_gaps and names[i] not in found and names[j] not in found:
             found[names[j]] = f"a copy of {names[i]!r} up to shift and scale"
     return {name: found[name] for name in names if name in found}
+
+
+def _constant(known: NDArray[np.bool_]) -> str:  # (rows,)
+    """What a column of one value is, by where it has it."""
+    if not known.any():
+        return "all values missing"
+    empty = int((~known).sum())
+    cells = "1 empty cell" if empty == 1 else f"{empty} empty cells"
+    return (
+        f"constant but for {cells}; fill them if they mean another value" if empty else "constant"
+    )
 
 
 def _codes(values: pd.Series[Any]) -> pd.Series[Any]:

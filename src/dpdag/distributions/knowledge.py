@@ -147,10 +147,10 @@ def _constraints(
             tier_of[position[node]] = level
     tiered = tier_of >= 0
     precedes |= (tier_of[:, None] < tier_of[None, :]) & tiered[:, None] & tiered[None, :]
-    cycle = find_cycle(precedes)
-    if cycle:
+    circular = find_cycle(required)
+    if cycle := circular or find_cycle(precedes):
         path = " → ".join(str(labels[node]) for node in cycle)
-        said = "'required' edges and 'tiers'" if known.tiers else "'required' edges"
+        said = "'required' edges" if circular else "'required' edges and 'tiers'"
         raise ValueError(f"{said} contradict each other: {path} is a cycle.")
     before = reachability(precedes)
     return Constraints(

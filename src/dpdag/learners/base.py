@@ -29,7 +29,7 @@ from ..selection import neighbours, prune
 from .checks import Range
 from .exporting import GraphExports
 from .storage import save_learner
-from .targets import set_by_design, told_apart, what_was_set
+from .targets import in_rows_of, set_by_design, told_apart, what_was_set
 from .validation import (
     as_frame,
     coded,
@@ -134,7 +134,7 @@ class DAGLearner(GraphExports, BaseEstimator, ABC):
     def _prepare(self, X: Any, interventions: Any = None) -> Job:
         """Check, standardise and select."""
         values = self._validate(X, reset=True)
-        mask, constraints = self._experiments(values, interventions)
+        mask, constraints = self._experiments(values, in_rows_of(X, interventions))
         x, was_set = self._standardise(values, mask), torch.from_numpy(mask)
         x, was_set = self._seen(x, constraints, was_set)
         return self._selected(Job(self, x, constraints, was_set))

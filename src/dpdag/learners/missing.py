@@ -17,6 +17,7 @@ from ..deadline import ENDLESS, Deadline, OutOfTimeError
 from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
+from .targets import in_rows_of
 from .validation import refuse_empty, validated
 
 _ROUNDS = 2  # of drawing missing values
@@ -50,7 +51,8 @@ def fit_with_missing(
     """
     values = validated(learner, X, reset=True, min_rows=learner.min_rows)
     missing = np.isnan(values)
-    names, was_set = learner._names(values.shape[1]), learner._was_set(values, interventions)
+    names = learner._names(values.shape[1])
+    was_set = learner._was_set(values, in_rows_of(X, interventions))
     refuse_empty(missing, names)
     _refuse_unknown_settings(missing & was_set, names)
     every = np.ones(len(values), dtype=bool)

@@ -121,14 +121,20 @@ def load_learner(folder: str | Path, learners: Mapping[str, type[Any]]) -> Any:
             f"{FORMAT}. Upgrade dpdag or fit again."
         )
     digest = facts.pop("digest", None)
-    if digest != _digest(facts, folder / _TENSORS) or facts["learner"] not in learners:
+    if digest != _digest(facts, folder / _TENSORS):
         raise ValueError(f"The model in '{folder}' was changed after it was saved; fit it again.")
     try:
         tensors = load_file(folder / _TENSORS)
     except SafetensorError as error:
         raise ValueError(f"The model in '{folder}' is damaged: {error}.") from None
-    learner = learners[facts["learner"]](**_unpack(facts["params"], tensors))
-    for name, value in _unpack(facts["fitted"], tensors).items():
+    try:
+        learner = learners[facts["learner"]](**_unpack(facts["params"], tensors))
+        fitted = _unpack(facts["fitted"], tensors)
+    except (KeyError, TypeError):  # the file is as it was written, so the code is another
+        raise ValueError(
+            f"The model in '{folder}' was saved by another version of dpdag; fit again."
+        ) from None
+    for name, value in fitted.items():
         setattr(learner, name, value)
     return learner
 
@@ -187,7 +193,7 @@ def _unpack(value: Any, tensors: dict[str, Tensor]) -> Any:
         return pd.DataFrame({k: _unpack(v, tensors) for k, v in inner.items()})
     if kind == "mixture":
         return _mixture(**_unpack(inner, tensors))
-    raise ValueError(f"The model holds an unknown kind of value, {kind!r}.")
+    raise KeyError(kind)
 
 
 def _mixture_parts(mixture: DAGMixture) -> dict[str, Any]:

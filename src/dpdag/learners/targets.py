@@ -54,12 +54,41 @@ def what_was_set(interventions: Any, names: Sequence[Any], rows: int) -> Mask:  
             f"{interventions!r}."
         )
     entries: Any = interventions if framed else list(interventions)
+    if not framed and any(isinstance(entry, (bool, np.bool_)) for entry in entries):
+        raise ValueError(
+            f"'interventions' must be a {shape} mask, as X is; got a truth value per row. Or name "
+            f"for each row what was set, as [{names[0]!r}, None, …]."
+        )
     if len(entries) != rows:
         raise ValueError(
             f"'interventions' must have one entry for each of the {rows} rows of X; got "
             f"{len(entries)}."
         )
     return _of_frame(entries, names) if framed else _of_names(entries, names)
+
+
+def in_rows_of(X: Any, interventions: Any) -> Any:
+    """Interventions with labels of rows, in the order in which a DataFrame has them.
+
+    Example:
+        >>> X = pd.DataFrame({"PKA": [1.0, 2.0]}, index=["cell 1", "cell 2"])
+        >>> in_rows_of(X, pd.Series(["PKA", ""], index=["cell 2", "cell 1"])).tolist()
+        ['', 'PKA']
+    """
+    labelled = isinstance(X, pd.DataFrame) and isinstance(interventions, (pd.Series, pd.DataFrame))
+    if not labelled or len(interventions) != len(X) or interventions.index.equals(X.index):
+        return interventions
+    way_out = "give both the same index, or the values alone (.to_numpy()) in the order of X."
+    unknown = X.index[~X.index.isin(interventions.index)].tolist()
+    twice = X.index[X.index.duplicated()].tolist()
+    if unknown:
+        raise ValueError(f"'interventions' has no row {unknown[0]!r}, which X has; {way_out}")
+    if twice:
+        raise ValueError(
+            f"'interventions' has another index than X, and X has row {twice[0]!r} more than once; "
+            f"{way_out}"
+        )
+    return interventions.reindex(X.index)
 
 
 def set_by_design(

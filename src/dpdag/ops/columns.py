@@ -13,12 +13,15 @@ __all__ = [
     "LARGEST",
     "MISSING_WAY_OUT",
     "SMALLEST",
+    "detection_limits",
     "extreme_columns",
     "is_number",
+    "lone_value",
     "mere_signs",
     "numbers_rows",
     "refuse_degenerate",
     "refuse_missing",
+    "spellings",
     "standard_columns",
     "standardised",
     "stray_words",
@@ -32,6 +35,7 @@ MISSING_WAY_OUT = (
 FITTED_WAY_OUT = "fill them first with the fitted model's impute(X), or drop the rows."
 MAX_CODES = 3  # words in a column that may each stand for a missing value
 SMALLEST, LARGEST = 1e-100, 1e100  # sizes of columns, so that sums of squares are exact
+MIN_OTHERS, MIN_RETURNS, FAR = 3, 3, 2.0  # other values, rows, and widths of the others away
 MIN_NUMBERED = 20  # a few consecutive numbers may well be doses
 
 
@@ -105,7 +109,7 @@ def stray_words(frame: Any) -> list[str]:
     found: dict[str, None] = {}
     for name in frame:
         texts = frame[name].dropna().astype(str).str.strip()
-        words = [text for text in texts if not is_number(text.replace(",", ".", 1))]
+        words = [text for text in texts if not is_number(text.replace(",", ""))]
         few = list(dict.fromkeys(words))
         if len(words) < len(texts) and len(few) <= MAX_CODES:
             found |= dict.fromkeys(few)
@@ -122,6 +126,47 @@ def mere_signs(column: Any) -> list[str]:
     """
     texts = [value for value in column.dropna().unique() if isinstance(value, str)]
     return [text for text in texts if not any(map(str.isalnum, text))]
+
+
+def detection_limits(texts: Any) -> list[str]:
+    """Texts such as <0.3, each once: measurements that were too small, or too large, to tell.
+
+    Example:
+        >>> detection_limits(["<0.3", "0.5", "> 90", "<0.3", "<b>"])
+        ['<0.3', '> 90']
+    """
+    return [text for text in dict.fromkeys(texts) if text[:1] in "<>" and is_number(text[1:])]
+
+
+def spellings(column: Any) -> list[list[str]]:
+    """Texts of a column that differ only in case or blanks.
+
+    Example:
+        >>> import pandas as pd
+        >>> spellings(pd.Series(["yes", "no", "YES", "yes "]))
+        [['YES', 'yes', 'yes ']]
+    """
+    found: dict[str, list[str]] = {}
+    for text in sorted(one for one in column.dropna().unique() if isinstance(one, str)):
+        found.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    return [texts for texts in found.values() if len(texts) > 1]
+
+
+def lone_value(column: Array) -> float | None:  # (rows,)
+    """The least or the largest value, where it returns far from all others; often a missing one.
+
+    Example:
+        >>> lone_value(np.array([3.0, -999.0, 5.0, 4.0, -999.0, np.nan, 7.0, -999.0]))
+        -999.0
+    """
+    values, times = np.unique(column[np.isfinite(column)], return_counts=True)
+    if len(values) < MIN_OTHERS + 1:
+        return None
+    for lone, near, far in ((0, 1, -1), (-1, -2, 0)):
+        gap, width = abs(values[lone] - values[near]), abs(values[near] - values[far])
+        if times[lone] >= MIN_RETURNS and gap > FAR * width:
+            return float(values[lone])
+    return None
 
 
 def is_number(value: Any) -> bool:

@@ -4,7 +4,7 @@ from .comparison import Comparison, compare
 from .describe import describe, versions
 from .diagnostics import Diagnostics, diagnose, listed
 from .notes import experiment_facts
-from .quality import MISFIT, cautions, explains, may_be_effects
+from .quality import MISFIT, cautions, explains, graph_was_given, may_be_effects
 from .record import Curve, Origin, RunRecord
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "diagnose",
     "experiment_facts",
     "explains",
+    "graph_was_given",
     "listed",
     "may_be_effects",
     "versions",

@@ -21,7 +21,7 @@ from ..ops.labels import label_texts
 from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .notes import fit_notes
-from .quality import quality_facts
+from .quality import graph_was_given, quality_facts
 from .record import Curve, Origin, RunRecord
 
 Array = NDArray[np.float64]
@@ -59,6 +59,8 @@ def describe(
     values = np.asarray(fitted_columns(learner, X), dtype=np.float64)
     if values.shape[1:] != (len(names),):
         raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
+    settings = _settings(learner)
+    learned = None if graph_was_given(settings) else learner.adjacency_
     complete = values[~np.isnan(values).any(1)]
     return RunRecord(
         learner=type(learner).__name__,
@@ -66,7 +68,7 @@ def describe(
         edge_scores=np.asarray(learner.edge_scores_, dtype=np.float64),
         adjacency=np.asarray(learner.adjacency_, dtype=np.int64),
         causal_order=[int(node) for node in learner.causal_order_],
-        diagnostics=diagnose(values, names, graph=learner.adjacency_, types=learner.types_ or ()),
+        diagnostics=diagnose(values, names, graph=learned, types=learner.types_ or ()),
         **_posterior(learner),
         curves=_curves(learner, complete),
         points=_thinned(complete, N_POINTS),
@@ -74,7 +76,7 @@ def describe(
             str(name): [None if pd.isna(value) else value for value in column.tolist()]
             for name, column in learner.history_.items()
         },
-        settings=_settings(learner),
+        settings=settings,
         versions=versions(),
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -112,6 +112,11 @@ def _of_misfits(quality: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def graph_was_given(settings: Mapping[str, Any]) -> bool:
+    """Whether a learner with these settings took a graph that was known, as GroundTruthDAG does."""
+    return "adjacency" in settings
+
+
 def may_be_effects(
     names: Sequence[str], arrows_in: Sequence[int], quality: Mapping[str, Any] | None
 ) -> str:

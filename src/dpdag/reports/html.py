@@ -14,15 +14,25 @@ from .payload import payload
 from .sections import sections
 
 
-def report(learner: Any, X: Any, path: str | Path = "report.html", *, truth: Any = None) -> Path:
+def report(
+    learner: Any,
+    X: Any,
+    path: str | Path = "report.html",
+    *,
+    truth: Any = None,
+    overwrite: bool = False,
+) -> Path:
     """Write the page about a fitted learner, and give its path back.
 
     Arguments:
         learner: Fitted.
         X: (rows, n) the data it was fitted to.
-        path: File to write; an earlier one is replaced.
+        path: File to write.
         truth: The known graph to compare with, as a matrix, a DataFrame or a networkx graph.
+        overwrite: Replace an earlier file, which is refused otherwise.
     """
+    if Path(path).exists() and not overwrite:
+        raise FileExistsError(f"{path} exists; choose another 'path' or pass overwrite=True.")
     write_report(describe(learner, X, truth=truth), path)
     return Path(path)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..records import MISFIT, Origin, RunRecord, cautions, explains, may_be_effects
+from ..records import MISFIT, Origin, RunRecord, cautions, explains, graph_was_given, may_be_effects
 from .payload import WIDE, training
 
 SURE = 0.9
@@ -93,7 +93,8 @@ def _warnings(record: RunRecord) -> str:
     if record.diagnostics.sortability:
         found.insert(0, record.diagnostics.sortability)
     arrows_in = record.adjacency.sum(0).tolist()
-    if question := may_be_effects(record.names, arrows_in, record.quality):
+    question = may_be_effects(record.names, arrows_in, record.quality)
+    if question and not graph_was_given(record.settings):
         found.append(question)
     if not record.adjacency.any():
         found.append("No links were found: there are none, or the rows are too few to show them.")
