@@ -126,6 +126,24 @@ def test_a_loaded_model_gives_the_same_answers(tmp_path: Path) -> None:
     assert loaded.score(table()) == model.score(table())
 
 
+def test_what_a_number_does_in_every_category_is_answered_and_saved(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    group, cause = rng.integers(0, 4, 400), rng.normal(size=400)
+    effect = np.array([-2.0, -0.5, 0.5, 2.0])[group] * cause + 0.3 * rng.normal(size=400)
+    X = pd.DataFrame({"group": np.array(list("ABCD"))[group], "cause": cause, "effect": effect})
+    model = DAGPosterior(random_state=0, verbose=False).fit(X)
+    assert set(model.graph_.edges) == {("group", "effect"), ("cause", "effect")}
+    model.save(tmp_path / "model")
+    loaded = dpdag.load(tmp_path / "model")
+    mean, std = loaded.predict(X, return_std=True)
+    assert np.sqrt(np.mean((mean["effect"] - effect) ** 2)) < 0.4
+    assert std["effect"].median() == pytest.approx(0.3, rel=0.3)
+    pd.testing.assert_frame_equal(mean, model.predict(X))
+    held = {"group": "D", "cause": 1.0}
+    drawn = loaded.sample(500, do=held, random_state=0)["effect"]
+    assert drawn.mean() == pytest.approx(2.0, abs=0.2)
+
+
 def test_a_coin_tossed_before_all_else_has_no_causes() -> None:
     rng = np.random.default_rng(1)
     sex = rng.integers(0, 2, 500)

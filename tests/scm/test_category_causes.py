@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from dpdag.columns import TypedColumns, standardise
-from dpdag.scm import Mechanisms, fit_additive, fit_discrete
+from dpdag.columns import Table, TypedColumns, standardise
+from dpdag.evidence.discrete import DiscreteEvidence
+from dpdag.evidence.typed import TypedEvidence
+from dpdag.scm import Mechanisms, fit_additive, fit_discrete, fit_gp, fit_mixed
 
 GRAPH = torch.tensor([[False, True], [False, False]])
 
@@ -75,3 +77,39 @@ def test_discrete_effects_of_a_category_are_shares_by_level(kind: str) -> None:
     for level, value in enumerate(values.unique().tolist()):
         share = group_means((values == value).double(), group)
         assert (own[:, level] - share).abs().max() < 0.13
+
+
+def slopes_by_group(rows: int, seed: int) -> tuple[Tensor, Tensor]:  # (rows, 3), (rows,)
+    """A category, a number, and a column whose slope in it each value decides; and its mean."""
+    generator = torch.Generator().manual_seed(seed)
+    group = torch.randint(4, (rows,), generator=generator)
+    cause, noise = torch.randn(2, rows, generator=generator).double()
+    mean = torch.tensor([-2.0, -0.5, 0.5, 2.0]).double()[group] * cause
+    width = 1.46  # of the last column
+    x = torch.stack([(group - 1.5) / 1.118, cause, (mean + 0.3 * noise) / width], -1)
+    return x, mean / width
+
+
+BOTH = torch.tensor([[0, 0, 1], [0, 0, 1], [0, 0, 0]]).bool()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "network"])
+@pytest.mark.parametrize("rows", [400, 100])
+def test_processes_tell_the_values_of_a_category_apart(kernel: str, rows: int) -> None:
+    x, _ = slopes_by_group(400, 0)
+    new, mean = slopes_by_group(200, 1)
+    model = fit_gp(x, BOTH, kernel=kernel, rows=rows, categories=(0,))
+    assert (model(new)[:, 2] - mean).square().mean().sqrt() < 0.15
+    size = model.variance(new)[:, 2].sqrt()
+    assert size.median() == pytest.approx(0.3 / 1.46, rel=0.2)
+
+
+def test_the_function_that_explains_a_column_is_the_one_that_answers() -> None:
+    x, _ = slopes_by_group(300, 0)
+    kinds = "category", "continuous", "continuous"
+    types = TypedColumns(kinds, torch.zeros(3), torch.ones(3))
+    discrete = DiscreteEvidence(x, x, kinds)
+    evidence = TypedEvidence(Table(x, x), discrete, functions=["linear", "additive", "gp"])
+    new, mean = slopes_by_group(200, 1)
+    model = fit_mixed(x, BOTH, evidence, types)
+    assert (model(new)[:, 2] - mean).square().mean().sqrt() < 0.15

@@ -96,8 +96,6 @@ def fit_mixed(
     categories = () if types is None else types.categories
     if types is not None:
         graph = graph & ~types.discrete  # which have distributions of their own
-        if "additive" in functions:
-            best[graph[list(categories)].any(0)] = functions.index("additive")
     used = best[graph.any(0)].unique()
     kind = torch.searchsorted(used, best).clamp(max=max(len(used) - 1, 0))
     parts = tuple(
@@ -126,7 +124,8 @@ def _fit_part(
     """Functions of one kind; of processes, for which there is no time, sums of curves."""
     if function in evidence.processes:
         with evidence.deadline.stage(_CURVES, until=_FUNCTIONS):
-            return fit_gp(x, graph, evidence=evidence.processes[function])
+            process = evidence.processes[function]
+            return fit_gp(x, graph, evidence=process, categories=categories)
     if function == "linear" and not graph[list(categories)].any():
         return fit_linear(x, graph)
     return fit_additive(
