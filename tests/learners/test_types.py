@@ -180,6 +180,18 @@ def test_missing_values_are_filled_with_values_of_the_type() -> None:
         np.testing.assert_array_equal(own.settle(filled[name].to_numpy()), filled[name])
 
 
+def test_columns_of_whole_numbers_are_filled_with_whole_numbers() -> None:
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 90, 200).astype(float)
+    X = pd.DataFrame({"age": age, "dose": age / 20 + rng.normal(size=200)})
+    model = DAGPosterior(mechanism="linear", random_state=0, verbose=False).fit(X)
+    holes = X.mask(rng.random(X.shape) < 0.2)
+    filled = model.impute(holes)
+    np.testing.assert_array_equal(filled["age"], filled["age"].round())
+    assert (filled["dose"] != filled["dose"].round()).all()
+    assert filled[holes.notna()].equals(holes)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_gaps_turn_no_arrow(seed: int) -> None:

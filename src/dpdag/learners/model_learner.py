@@ -104,10 +104,13 @@ class ModelLearner(DAGLearner):
         return float(density.mean() if bool(judged.all()) else density[judged].mean())
 
     def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
-        """Fill every NaN from its learned parents; other values are untouched."""
+        """Fill every NaN from its learned parents, columns of whole numbers with whole numbers;
+        other values are untouched."""
         model, own = self._fitted(), fitted_columns(self, X)
         values = validated(self, own, reset=False)
         filled = self._settled(model.impute(self._units.to_model(values)))
+        if self.observed_ is not None:
+            filled = self.observed_.rounded(filled)
         return like_input(np.where(np.isnan(values), filled, values), own, X, self.types_ or ())
 
     def sample(
