@@ -420,6 +420,28 @@ def test_a_table_is_filled_and_otherwise_as_it_came(dpdag, folder, table):
     assert (refused.status, "cannot hold text" in refused.stderr) == (2, True)
 
 
+def test_whole_numbers_are_filled_by_whole_numbers_and_kept(dpdag, folder):
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 90, 200)
+    dose = (age / 20 + rng.normal(size=200)).round(2)
+    table = pd.DataFrame({"age": age, "dose": dose, "ward": rng.integers(1, 900, 200)})
+    table = table.astype({"age": "Int64", "ward": "Int64"}).mask(rng.random((200, 3)) < 0.1)
+    table.to_csv(folder / "gaps.csv", index=False)
+    fit = ("fit", "gaps.csv", "--drop", "ward", "--out", "run", "--missing", "impute", *QUICK)
+    assert dpdag(folder, *fit).status == 0
+    for name in ("filled.csv", "filled.npy"):
+        result = dpdag(folder, "impute", "run", "gaps.csv", "--out", name)
+        assert result.status == 0, result.stderr
+    filled = pd.read_csv(folder / "filled.csv", dtype=str)
+    assert filled[["age", "dose"]].notna().all(axis=None)
+    assert filled["age"].str.isdigit().all()
+    given = pd.read_csv(folder / "gaps.csv", dtype=str)
+    pd.testing.assert_frame_equal(
+        filled[["age", "ward"]].where(given.notna()), given[["age", "ward"]]
+    )
+    np.testing.assert_allclose(np.load(folder / "filled.npy"), filled.astype(float))
+
+
 def test_rows_are_drawn_under_interventions(dpdag, folder, table):
     assert dpdag(folder, "fit", "data.csv", "--out", "run", *QUICK).status == 0
     options = ("--do", "site=west", "--do", "age=60", "--seed", 3)

@@ -19,6 +19,17 @@ def test_gaps_alone_are_filled_and_other_columns_passed_on():
     assert found.to_dict("list") == {"more": ["x", "x"], "site": ["A", "C"], "age": [1.0, 2.0]}
 
 
+def test_whole_numbers_beside_gaps_stay_whole_numbers():
+    columns = {"age": [79.0, np.nan], "dose": [1.0, np.nan], "more": [2.0, np.nan], "plain": 3.0}
+    frame = pd.DataFrame(columns)
+    found = filled(frame, pd.DataFrame({"age": [79.0, 56.0], "dose": [1.0, 0.5]}))
+    assert found.to_csv(index=False).splitlines() == [
+        "age,dose,more,plain",
+        "79,1.0,2,3.0",
+        "56,0.5,,3.0",
+    ]
+
+
 def test_labels_that_the_model_does_not_know_are_refused():
     table = Table.of("new.csv", pd.DataFrame({"site": ["A", "E", None], "age": 1.0}))
     said = "new.csv has 'E' in 'site', of which the model knows only A, B, C; leave such rows out"

@@ -80,3 +80,26 @@ def test_knowledge_holds_on_transformed_columns() -> None:
     known = Knowledge(forbidden=[("cause", "effect")])
     model = DAGPosterior(knowledge=known, random_state=0, verbose=False).fit(table("growth"))
     assert model.edge_probabilities_[2, 1] == 0
+
+
+@pytest.mark.parametrize("kind", ["uniform", "lognormal", "two ends", "two modes"])
+def test_columns_without_causes_deviate_as_they_were_seen_to(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    values = {
+        "uniform": rng.uniform(20, 90, 400),
+        "lognormal": np.exp(rng.normal(0, 1, 400)),
+        "two ends": rng.beta(0.5, 0.5, 400),
+        "two modes": rng.permutation(np.r_[rng.normal(0, 1, 200), rng.normal(8, 1, 200)]),
+    }[kind]
+    X = pd.DataFrame({"alone": values, "other": rng.normal(size=400)})
+    model = DAGPosterior(random_state=0, verbose=False).fit(X)
+    std = model.predict(X, return_std=True)[1]
+    np.testing.assert_allclose(std, np.tile(X.std(ddof=0), (400, 1)), rtol=0.01)
+
+
+def test_deviations_given_causes_are_those_of_the_original_values(fitted: DAGPosterior) -> None:
+    X = table("growth")
+    std = fitted.predict(X, return_std=True)[1]["effect"]
+    drift = np.exp(X["cause"] + X["other"])
+    wanted = drift * np.sqrt(np.exp(0.25) * (np.exp(0.25) - 1))  # of a log-normal
+    assert (std / wanted).median() == pytest.approx(1.0, abs=0.08)

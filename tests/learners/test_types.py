@@ -126,6 +126,24 @@ def test_a_loaded_model_gives_the_same_answers(tmp_path: Path) -> None:
     assert loaded.score(table()) == model.score(table())
 
 
+def test_what_a_number_does_in_every_category_is_answered_and_saved(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    group, cause = rng.integers(0, 4, 400), rng.normal(size=400)
+    effect = np.array([-2.0, -0.5, 0.5, 2.0])[group] * cause + 0.3 * rng.normal(size=400)
+    X = pd.DataFrame({"group": np.array(list("ABCD"))[group], "cause": cause, "effect": effect})
+    model = DAGPosterior(random_state=0, verbose=False).fit(X)
+    assert set(model.graph_.edges) == {("group", "effect"), ("cause", "effect")}
+    model.save(tmp_path / "model")
+    loaded = dpdag.load(tmp_path / "model")
+    mean, std = loaded.predict(X, return_std=True)
+    assert np.sqrt(np.mean((mean["effect"] - effect) ** 2)) < 0.4
+    assert std["effect"].median() == pytest.approx(0.3, rel=0.3)
+    pd.testing.assert_frame_equal(mean, model.predict(X))
+    held = {"group": "D", "cause": 1.0}
+    drawn = loaded.sample(500, do=held, random_state=0)["effect"]
+    assert drawn.mean() == pytest.approx(2.0, abs=0.2)
+
+
 def test_a_coin_tossed_before_all_else_has_no_causes() -> None:
     rng = np.random.default_rng(1)
     sex = rng.integers(0, 2, 500)
@@ -160,6 +178,18 @@ def test_missing_values_are_filled_with_values_of_the_type() -> None:
     filled = model.impute(holes)
     for own, name in zip(model.types_, X):
         np.testing.assert_array_equal(own.settle(filled[name].to_numpy()), filled[name])
+
+
+def test_columns_of_whole_numbers_are_filled_with_whole_numbers() -> None:
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 90, 200).astype(float)
+    X = pd.DataFrame({"age": age, "dose": age / 20 + rng.normal(size=200)})
+    model = DAGPosterior(mechanism="linear", random_state=0, verbose=False).fit(X)
+    holes = X.mask(rng.random(X.shape) < 0.2)
+    filled = model.impute(holes)
+    np.testing.assert_array_equal(filled["age"], filled["age"].round())
+    assert (filled["dose"] != filled["dose"].round()).all()
+    assert filled[holes.notna()].equals(holes)
 
 
 @pytest.mark.slow

@@ -153,9 +153,21 @@ def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> 
 
 
 def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """A table with its gaps filled from a model's columns, all else as it is."""
-    gaps = [name for name in frame.columns[frame.isna().any()] if name in own]
-    return frame.assign(**{name: own[name] for name in gaps})
+    """A table with its gaps filled from a model's columns, all else as it is.
+
+    Whole numbers, which gaps beside them have made floating ones, are whole again.
+    """
+    gaps = list(frame.columns[frame.isna().any()])
+    columns = {name: own[name] if name in own else frame[name] for name in gaps}
+    whole = {name: one.astype("Int64") for name, one in columns.items() if _all_whole(one)}
+    return frame.assign(**columns | whole)
+
+
+def _all_whole(column: pd.Series[Any]) -> bool:
+    """Whether floating numbers are whole ones, gaps aside."""
+    known = column.dropna()
+    floating = known.dtype == float and len(known) > 0
+    return floating and bool((known == known.round()).all() and known.abs().max() < LARGEST)
 
 
 def whole_numbers(
@@ -179,7 +191,7 @@ def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
         ".csv": lambda file: frame.to_csv(file, index=False),
         ".tsv": lambda file: frame.to_csv(file, index=False, sep="\t"),
         ".parquet": lambda file: frame.to_parquet(file),
-        ".npy": lambda file: np.save(file, frame.to_numpy(np.float64)),
+        ".npy": lambda file: np.save(file, frame.to_numpy(np.float64, na_value=np.nan)),
     }
     if out.suffix not in writers:
         raise ValueError(f"{out} must end in {', '.join(writers)}; got {out.suffix!r}.")

@@ -131,6 +131,11 @@ class TypedColumns:
         """Which columns are not continuous."""
         return torch.tensor([kind != "continuous" for kind in self.kinds])
 
+    @property
+    def categories(self) -> tuple[int, ...]:
+        """Which columns have more than two values in no order."""
+        return tuple(k for k, kind in enumerate(self.kinds) if kind == "category")
+
     def values(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
         """From standardised columns."""
         return x * self.scale + self.location

@@ -43,6 +43,19 @@ class Units:
         rows[:, list(some)] = values
         return self.to_model(rows)
 
+    def deviation(
+        self, mean: Tensor, size: Tensor, noise: Tensor
+    ) -> Array:  # (m, n), (m, n), (N, n) -> (m, n)
+        """Standard deviations of original values around a mean in the model's units.
+
+        Arguments:
+            size: Of the noise.
+            noise: Draws of deviation one that have its shape.
+        """
+        if self.columns is not None:
+            size = self.columns.deviation(mean, size, noise)
+        return size.numpy() * self.scale
+
     def to_original(self, x: Tensor) -> Array:  # (m, n) -> (m, n)
         """Back again."""
         x = x if self.columns is None else self.columns.inverse(x)

@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from .base import Evidence
+from .categories import FunctionBasis
 from .gram import Gram, equal_sets, gram, sets_for
 from .noise import log_gaussian
-from .splines import fit_splines
+from .splines import SplineBasis, fit_splines, smoothness_grid
 from .unshared import Unshared
 
-__all__ = ["AdditiveEvidence", "GramEvidence", "smoothness_grid"]
+__all__ = ["AdditiveEvidence", "GramEvidence"]
 
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
 _MANY = 300  # columns beyond which not all extensions of a set are worth a CPU's time
@@ -200,8 +201,12 @@ class AdditiveEvidence(GramEvidence):
         x: (rows, n) standardised columns.
         y: (rows, n) the same as effects, where that differs.
         n_functions: Spline functions per variable.
-        smoothness: What :func:`smoothness_grid` is made of.
+        smoothness: What :func:`~dpdag.evidence.splines.smoothness_grid` is made of.
         device: Where to compute.
+
+    Attributes:
+        basis: The functions u of all variables.
+        splines: Those that the size of noise may follow.
 
     References:
         Bühlmann, Peters & Ernest, *CAM: causal additive models*, 2014.
@@ -232,9 +237,10 @@ class AdditiveEvidence(GramEvidence):
         there = x.to(device)
         basis = fit_splines(there, n_functions=n_functions)
         self._features, self._target = basis(there), (x if y is None else y).to(device)
-        self.basis = basis.to("cpu")
+        self.splines = basis.to("cpu")
+        self.basis: FunctionBasis | SplineBasis = self.splines
         moments = gram(self._features, self._target)
-        precision = smoothness_grid(self.basis.used, smoothness).to(device)
+        precision = smoothness_grid(self.splines.used, smoothness).to(device)
         super().__init__(moments, precision=precision)
 
     def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
@@ -256,25 +262,6 @@ class AdditiveEvidence(GramEvidence):
             missed = self._target[:, own].T - explained
             value[part.to(device)] = missed / left.clamp_min(1e-3).sqrt()
         return value
-
-
-def smoothness_grid(
-    used: Tensor,  # (n, k) bool
-    points: Sequence[tuple[float, float]] = SMOOTHNESS,
-) -> Tensor:  # (g, n, k)
-    r"""Prior precisions of spline functions, from wiggly to nearly linear and from large to small.
-
-    .. math:: \lambda_k = a + s\,(k (k - 1))^2, \qquad k = 1, 2, \dots
-
-    for every pair (a, s) of ``points``. The second factor is how fast curvature grows along the
-    functions of an evenly spread variable. The functions' own curvature is not used: in a
-    heavy-tailed variable it is dominated by the tail and would smooth away everything where the
-    data is.
-    """
-    k = torch.arange(1.0, used.shape[1] + 1, dtype=torch.float64)
-    rough = (k * (k - 1)).square()
-    grid = torch.stack([a + s * rough for a, s in points])
-    return torch.where(used, grid.unsqueeze(1), 1.0)
 
 
 def _solve(factor: Tensor, right: Tensor) -> Tensor:

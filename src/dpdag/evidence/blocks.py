@@ -7,16 +7,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from .additive import SMOOTHNESS, AdditiveEvidence, GramEvidence, smoothness_grid
+from .additive import SMOOTHNESS, AdditiveEvidence, GramEvidence
 from .base import Evidence
-from .features import indicators, lines
+from .categories import fit_functions
+from .features import lines
 from .gram import gram
 from .linear import LinearEvidence
-from .splines import fit_splines
 
 __all__ = ["CategoryCurves", "CategoryLines"]
-
-_CURVES = 8
 
 
 class CategoryLines(Evidence):
@@ -59,12 +57,13 @@ class CategoryCurves(AdditiveEvidence):
     r"""Evidence of a sum of functions: smooth ones of numbers, any of categories.
 
     Effects of all values of a category have one prior, as in
-    :func:`~dpdag.evidence.features.indicators`.
+    :class:`~dpdag.evidence.categories.Indicators`.
 
     Arguments:
         x: (N, n) standardised columns.
         y: (N, n) the same as effects.
         categories: Places of categories, which are causes only.
+        n_functions: Spline functions per number.
     """
 
     def __init__(
@@ -73,24 +72,15 @@ class CategoryCurves(AdditiveEvidence):
         *,
         y: Tensor,
         categories: Sequence[int],
+        n_functions: int = 8,
         device: torch.device | str = "cpu",
     ) -> None:
-        blocks = {k: indicators(x[:, k]) for k in categories}
-        width = max(_CURVES, *(block.shape[1] for block in blocks.values()))
-        self.basis, self._target = fit_splines(x, n_functions=width), y.to(device)
-        smooth = self.basis(x)
-        used = self.basis.used.clone()
-        used[:, _CURVES:] = False
-        features = smooth * used
-        precision = smoothness_grid(used)
-        amplitude = torch.tensor([a for a, _ in SMOOTHNESS], dtype=torch.float64)[:, None]
-        for k, block in blocks.items():
-            size = block.shape[1]
-            features[:, k] = torch.nn.functional.pad(block, (0, width - size))
-            precision[:, k, :size], precision[:, k, size:] = amplitude, 1.0
-        self._smooth, self._features = smooth.to(device), features.to(device)
-        moments = gram(self._features, self._target)
-        GramEvidence.__init__(self, moments, precision=precision.to(device))
+        basis = fit_functions(x, n_functions=n_functions, categories=categories)
+        self.basis, self.splines = basis, basis.splines
+        self._smooth, self._features = self.splines(x).to(device), basis(x).to(device)
+        self._target = y.to(device)
+        precision = basis.precision(SMOOTHNESS).to(device)
+        GramEvidence.__init__(self, gram(self._features, self._target), precision=precision)
 
     def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
         """All features of several nodes; of fewer the smoothest of their splines, as fitted models

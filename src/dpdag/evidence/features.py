@@ -8,15 +8,12 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
-from .additive import smoothness_grid
+from .categories import Encoding, fit_functions
 from .gp.kernels import rbf
 from .gram import WORKSPACE, equal_sets
-from .likelihoods import contrasts
-from .splines import fit_splines
 
-__all__ = ["Features", "curves", "indicators", "lines", "own_order", "process"]
+__all__ = ["Features", "curves", "lines", "own_order", "process"]
 
 AMPLITUDES = (0.03, 0.3, 3.0, 30.0)  # precisions of slopes
 SMOOTHNESS = tuple((a, s) for a in (0.1, 3.0) for s in (1e-3, 3e-2, 1.0))
@@ -58,43 +55,19 @@ class Features(NamedTuple):
                 yield part[some], features, self.precision[:, index[some]].movedim(0, 1)
 
 
-def indicators(codes: Tensor) -> Tensor:  # (N,) -> (N, K - 1)
-    r"""A category as features, all together of variance one, none of its K values special.
-
-    .. math:: \phi = (1[x = k] - p_k)_k\, C / \sqrt{1 - \textstyle\sum_k p_k^2}
-
-    with C orthonormal contrasts. Equal precisions of the weights then are equal and independent
-    effects of all values; two values are the standardised column.
-
-    Example:
-        >>> indicators(torch.tensor([0.0, 0.0, 1.0, 1.0]))[:, 0].square().sum()
-        tensor(4.0000, dtype=torch.float64)
-    """
-    seen = one_hot(codes.unique(return_inverse=True)[1]).double()
-    share = seen.mean(0)
-    centred = (seen - share) / (1 - share.square().sum()).clamp_min(1e-12).sqrt()
-    return centred @ contrasts(seen.shape[1])
-
-
 def lines(x: Tensor, categories: Sequence[int] = ()) -> Features:  # (N, n) standardised
     """Straight lines: every column as it is, indicators of a category."""
-    blocks = _blocks(x, x.unsqueeze(-1).unbind(1), categories)
-    values, owner = _joined(blocks)
+    encoding = Encoding.of(x, categories)
+    owner = encoding.owner(x.shape[1])
     grid = torch.tensor(AMPLITUDES, dtype=torch.float64)[:, None]
-    return Features(values, owner, grid.expand(-1, len(owner)))
+    return Features(encoding(x), owner, grid.expand(-1, len(owner)))
 
 
 def curves(x: Tensor, categories: Sequence[int] = ()) -> Features:  # (N, n) standardised
     """Spline functions of every column, from smooth to rough; indicators of a category."""
-    basis = fit_splines(x, n_functions=_CURVES)
-    splines = [own[:, used] for own, used in zip(basis(x).unbind(1), basis.used)]
-    values, owner = _joined(_blocks(x, splines, categories))
-    grid = smoothness_grid(basis.used, SMOOTHNESS)  # (g, n, k)
-    kept = [grid[:, k, used] for k, used in enumerate(basis.used)]
-    amplitude = torch.tensor([a for a, _ in SMOOTHNESS], dtype=torch.float64)[:, None]
-    for k in categories:
-        kept[k] = amplitude.expand(-1, int((owner == k).sum()))
-    return Features(values, owner, torch.cat(kept, -1))
+    basis = fit_functions(x, n_functions=_CURVES, categories=categories)
+    used = basis.used
+    return Features(basis(x)[:, used], used.nonzero()[:, 0], basis.precision(SMOOTHNESS)[:, used])
 
 
 def process(line: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:  # (c, N, w), (M,)
@@ -130,17 +103,3 @@ def own_order(features: Features) -> Tensor:  # -> (N,)
     size = square.new_zeros(len(square), int(features.owner.max()) + 1)
     size = size.index_add(1, features.owner, square)  # (N, n)
     return (1e3 * (size.sum(-1) + math.e * size.square().sum(-1))).frac().argsort()
-
-
-def _blocks(
-    x: Tensor, features: Sequence[Tensor], categories: Sequence[int]
-) -> list[Tensor]:  # (N, n), n × (N, k) -> n × (N, k)
-    blocks = list(features)
-    for k in categories:
-        blocks[k] = indicators(x[:, k])
-    return blocks
-
-
-def _joined(blocks: Sequence[Tensor]) -> tuple[Tensor, Tensor]:  # n × (N, k) -> (N, F), (F,)
-    owner = [k for k, block in enumerate(blocks) for _ in range(block.shape[1])]
-    return torch.cat(list(blocks), -1), torch.tensor(owner)

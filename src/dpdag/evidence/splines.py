@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-__all__ = ["SplineBasis", "fit_splines"]
+__all__ = ["SplineBasis", "fit_splines", "smoothness_grid"]
 
 # Knots are at least this far apart, in standard deviations: finer detail is noise.
 SPACING = 0.05
@@ -85,6 +86,25 @@ def fit_splines(x: Tensor, *, n_functions: int, n_knots: int = 20) -> SplineBasi
     weight, roughness, used = (part[..., :n_functions] for part in (weight, roughness, used))
     centre = torch.einsum("nm,nmk->nk", mean, weight)
     return SplineBasis(knots, weight, curvature @ weight, centre, roughness, used)
+
+
+def smoothness_grid(
+    used: Tensor,  # (n, k) bool
+    points: Sequence[tuple[float, float]],
+) -> Tensor:  # (g, n, k)
+    r"""Prior precisions of spline functions, from wiggly to nearly linear and from large to small.
+
+    .. math:: \lambda_k = a + s\,(k (k - 1))^2, \qquad k = 1, 2, \dots
+
+    for every pair (a, s) of ``points``. The second factor is how fast curvature grows along the
+    functions of an evenly spread variable. The functions' own curvature is not used: in a
+    heavy-tailed variable it is dominated by the tail and would smooth away everything where the
+    data is.
+    """
+    k = torch.arange(1.0, used.shape[1] + 1, dtype=torch.float64)
+    rough = (k * (k - 1)).square()
+    grid = torch.stack([a + s * rough for a, s in points])
+    return torch.where(used, grid.unsqueeze(1), 1.0)
 
 
 def _knots(x: Tensor, count: int) -> Tensor:  # (rows, n) -> (n, count)

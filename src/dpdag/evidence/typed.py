@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ..columns import Table
 from .blocks import CategoryCurves, CategoryLines
+from .categories import Indicators
 from .discrete import DiscreteEvidence
-from .features import indicators
 from .gp import GPEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
@@ -67,7 +67,8 @@ class TypedEvidence(MixtureEvidence):
         )
 
     def _categories(self) -> dict[int, Tensor]:
-        return {k: indicators(self.table.x[:, k]) for k in self.discrete.categories}
+        x = self.table.x
+        return {k: Indicators.of(x, k)(x) for k in self.discrete.categories}
 
     def _switches(self) -> SwitchEvidence:
         return SwitchEvidence(

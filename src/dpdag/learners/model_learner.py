@@ -49,10 +49,9 @@ class ModelLearner(DAGLearner):
         they lie nearer the median. Causes far outside what was observed are warned of.
 
         Arguments:
-            return_std: Also return how far values lie from there, typically: the standard
-                deviation of the noise and, where the functions are Gaussian processes, of what is
-                not known about them; half the width of that range on transformed columns, NaN for
-                labels.
+            return_std: Also return how far values typically lie from there: standard deviations
+                given the causes, in the units of the columns, with what is not known about the
+                functions where these are Gaussian processes; NaN for labels.
         """
         model, own = self._fitted(), fitted_columns(self, X)
         given = self._checked(own)
@@ -60,10 +59,10 @@ class ModelLearner(DAGLearner):
         if not return_std:
             return values
         x = self._units.to_model(given)
-        mean, std = model.predict(x), model.deviation(x)
-        width = self._units.to_original(mean + std) - self._units.to_original(mean - std)
-        width[:, self._labelled()] = np.nan
-        return values, like_input(width / 2, own, X)
+        noise = model.residuals / model.residuals.square().mean(0).sqrt().clamp_min(1e-12)
+        std = self._units.deviation(model.predict(x), model.deviation(x), noise)
+        std[:, self._labelled()] = np.nan
+        return values, like_input(std, own, X)
 
     def predict_probabilities(self, X: Any) -> dict[Any, pd.DataFrame]:
         """The probabilities (m, levels) of all levels given the causes, by column that has levels.
@@ -105,10 +104,13 @@ class ModelLearner(DAGLearner):
         return float(density.mean() if bool(judged.all()) else density[judged].mean())
 
     def impute(self, X: Any) -> Rows:  # (m, n) with NaN -> (m, n)
-        """Fill every NaN from its learned parents; other values are untouched."""
+        """Fill every NaN from its learned parents, columns of whole numbers with whole numbers;
+        other values are untouched."""
         model, own = self._fitted(), fitted_columns(self, X)
         values = validated(self, own, reset=False)
         filled = self._settled(model.impute(self._units.to_model(values)))
+        if self.observed_ is not None:
+            filled = self.observed_.rounded(filled)
         return like_input(np.where(np.isnan(values), filled, values), own, X, self.types_ or ())
 
     def sample(

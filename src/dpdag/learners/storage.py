@@ -20,6 +20,7 @@ from torch import Tensor
 from ..columns import ColumnType, MonotoneColumns
 from ..distributions import PERMUTATIONS, Constraints, DAGDistribution, DAGMixture, Knowledge
 from ..distributions.edges import EdgeDistribution
+from ..evidence.categories import Encoding, FunctionBasis, Indicators
 from ..evidence.splines import SplineBasis
 from ..mechanisms import FrozenMLP
 from ..ops.labels import label_array
@@ -50,6 +51,9 @@ RECORDS: dict[str, type[Any]] = {
         DiscreteMechanisms,
         DividedMechanisms,
         Doubt,
+        Encoding,
+        FunctionBasis,
+        Indicators,
         Knowledge,
         LinearMechanisms,
         MixedMechanisms,

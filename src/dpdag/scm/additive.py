@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from ..evidence.additive import AdditiveEvidence
+from ..evidence.blocks import CategoryCurves
+from ..evidence.categories import FunctionBasis
 from ..evidence.gram import equal_sets
 from ..evidence.splines import SplineBasis
 
 
 @dataclass(frozen=True)
 class AdditiveMechanisms:
-    r"""Every node as a sum of smooth functions of its parents, in standardised units.
+    r"""Every node as a sum of functions of its parents, smooth ones of numbers, any of categories.
 
     .. math:: f_j(x) = \sum_{i \in \mathrm{pa}(j)} \sum_k w_{ikj}\, u_{ik}(x_i)
 
     Arguments:
-        basis: The functions :math:`u`.
+        basis: The functions :math:`u` of standardised columns.
         weight: (n, k, n) parent, function, child; zero where there is no edge.
     """
 
-    basis: SplineBasis
+    basis: FunctionBasis | SplineBasis
     weight: Tensor
 
     def __call__(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
@@ -35,8 +37,13 @@ def fit_additive(
     adjacency: Tensor,  # (n, n) bool
     *,
     n_functions: int = 8,
+    categories: Sequence[int] = (),
 ) -> AdditiveMechanisms:
     r"""Posterior mean functions given a graph, as smooth as the evidence of each node wants.
+
+    Arguments:
+        n_functions: Spline functions of every number; one is a straight line.
+        categories: Columns whose functions are means of their values, shrunk towards zero.
 
     Example:
         >>> x = torch.linspace(-1.7, 1.7, 200, dtype=torch.float64)
@@ -45,15 +52,13 @@ def fit_additive(
         >>> bool((model(x)[:, 1] - x[:, 1]).abs().max() < 0.05)
         True
     """
-    evidence = AdditiveEvidence(x, n_functions=n_functions)
-    n = evidence.n_nodes
+    evidence = CategoryCurves(x, y=x, n_functions=n_functions, categories=categories)
+    n, size = evidence.n_nodes, evidence.basis.size
     precision = evidence.best(torch.arange(n), adjacency.T)
-    weight = x.new_zeros(n, n_functions, n)
-    for child, index in equal_sets(adjacency.T, numbers=n_functions**2):
+    weight = x.new_zeros(n, size, n)
+    for child, index in equal_sets(adjacency.T, numbers=size**2):
         matrix, right = evidence.moments.normal_equations(child, index)
         own = precision[child[:, None], index].flatten(1)
         solved = torch.linalg.solve(matrix + torch.diag_embed(own), right.unsqueeze(-1))
-        weight[index, :, child[:, None]] = solved.unflatten(1, (index.shape[1], n_functions))[
-            ..., 0
-        ]
+        weight[index, :, child[:, None]] = solved[..., 0].unflatten(1, (index.shape[1], size))
     return AdditiveMechanisms(evidence.basis, weight)

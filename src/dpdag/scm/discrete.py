@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ..columns import TypedColumns
-from ..evidence.additive import smoothness_grid
+from ..evidence.categories import FunctionBasis, fit_functions
 from ..evidence.cells import ordered_cells, pooled_cells
 from ..evidence.features import SMOOTHNESS
 from ..evidence.laplace import laplace_mode
@@ -22,7 +22,7 @@ from ..evidence.likelihoods import (
     Softmax,
     contrasts,
 )
-from ..evidence.splines import SplineBasis, fit_splines
+from ..evidence.splines import SplineBasis
 
 _CURVES = 8
 _BEYOND = 3.0  # times the largest count seen, that a count may reach
@@ -99,7 +99,7 @@ class DiscreteMechanisms:
         [-1.0, 1.0]
     """
 
-    basis: SplineBasis
+    basis: FunctionBasis | SplineBasis
     columns: tuple[DiscreteColumn, ...]
     ordered: Tensor
 
@@ -175,13 +175,11 @@ def fit_discrete(
     probability.
     """
     seen = torch.ones_like(x, dtype=torch.bool) if was_set is None else ~was_set
-    basis = fit_splines(x, n_functions=_CURVES)
-    features, grid = basis(x), smoothness_grid(basis.used, SMOOTHNESS)
+    basis = fit_functions(x, n_functions=_CURVES, categories=types.categories)
+    features, grid, used = basis(x), basis.precision(SMOOTHNESS), basis.used
     values = types.values(x)
     columns = [
-        _column(
-            k, values[:, k], x[:, k], seen[:, k], graph[:, k], types, basis.used, features, grid
-        )
+        _column(k, values[:, k], x[:, k], seen[:, k], graph[:, k], types, used, features, grid)
         for k in types.discrete.nonzero()[:, 0].tolist()
     ]
     ordered = torch.tensor([kind != "category" for kind in types.kinds])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -92,15 +93,15 @@ def fit_mixed(
     is_function = torch.tensor([name != SWITCH for name in functions])
     worth = terms.logsumexp(-1).masked_fill(~is_function, -torch.inf)
     best = worth.argmax(-1)
-    if types is not None and bool(types.discrete.any()):
+    categories = () if types is None else types.categories
+    if types is not None:
         graph = graph & ~types.discrete  # which have distributions of their own
-        category = torch.tensor([kind == "category" for kind in types.kinds])
-        if "additive" in functions:  # which is any function of a category
-            best[graph[category].any(0)] = functions.index("additive")
     used = best[graph.any(0)].unique()
     kind = torch.searchsorted(used, best).clamp(max=max(len(used) - 1, 0))
-    parts = tuple(_fit_part(functions[k], x, graph & (best == k), evidence) for k in used.tolist())
-    basis = evidence.sums.basis
+    parts = tuple(
+        _fit_part(functions[k], x, graph & (best == k), evidence, categories) for k in used.tolist()
+    )
+    basis = evidence.sums.splines
     size_weight = x.new_zeros(n, basis.size, n)
     varies = len(NOISES) // 2
     for child in graph.any(0).nonzero()[:, 0].tolist():
@@ -114,10 +115,19 @@ def fit_mixed(
 
 
 def _fit_part(
-    function: str, x: Tensor, graph: Tensor, evidence: MixtureEvidence
-) -> Mechanisms:  # (rows, n), (n, n) bool
+    function: str,
+    x: Tensor,  # (rows, n)
+    graph: Tensor,  # (n, n) bool
+    evidence: MixtureEvidence,
+    categories: Sequence[int],
+) -> Mechanisms:
     """Functions of one kind; of processes, for which there is no time, sums of curves."""
     if function in evidence.processes:
         with evidence.deadline.stage(_CURVES, until=_FUNCTIONS):
-            return fit_gp(x, graph, evidence=evidence.processes[function])
-    return (fit_linear if function == "linear" else fit_additive)(x, graph)
+            process = evidence.processes[function]
+            return fit_gp(x, graph, evidence=process, categories=categories)
+    if function == "linear" and not graph[list(categories)].any():
+        return fit_linear(x, graph)
+    return fit_additive(
+        x, graph, n_functions=1 if function == "linear" else 8, categories=categories
+    )

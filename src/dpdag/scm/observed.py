@@ -53,6 +53,10 @@ class Observed:
         ceiling = np.where((~was_set & (values == most)).sum(0) >= many, most, np.inf)
         return cls(low, high, whole, np.stack([floor, ceiling]))
 
+    def rounded(self, values: NDArray[np.float64]) -> NDArray[np.float64]:  # (m, n) -> (m, n)
+        """Whole numbers in the columns in which no others were seen."""
+        return np.where(self.whole, values.round(), values)
+
     def leaps(self, held: Mapping[int, float], names: Sequence[Any]) -> list[str]:
         """A sentence for every column that is held far outside its range."""
         return [
