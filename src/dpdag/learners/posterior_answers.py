@@ -18,6 +18,7 @@ from ..posterior import Doubt
 from .posterior_solver import Found
 
 _TIE = 1e-3  # between probabilities
+_ROOM = 0.01  # for edges that no order of the posterior has room for
 # By which an edge must be likelier right than one too many: off the model probabilities are a bit
 # too high. Of 0 to 0.7 the least mean distance over sixty kinds of tables (docs/uncertainty.md).
 _MARGIN = 0.3
@@ -42,17 +43,18 @@ def least_wrong(
 def ranked(found: Sequence[Found], constraints: Constraints) -> Tensor:  # (n, n)
     r"""How sure edges are, by what may be guessed of them and by what they carry.
 
-    .. math:: P(i \to j)\, \frac{s_{ij}}{1 + s_{ij}}
+    .. math:: \bigl(P(i \to j) + 0.01\bigr)\, \frac{s_{ij}}{1 + s_{ij}}
 
     with s the nats of single edges, which still differ where probabilities are held back to the
-    same, and directions guessed at columns of few values, where none is stated.
+    same or, since an order leaves no room for it, zero; and with directions guessed at columns of
+    few values, where none is stated.
     Beside a coarsened posterior, which knows of edges that the graph does not have, nats only break
     ties.
     """
     p = torch.stack([one.guessed for one in found]).mean(0).double()
     nats = found[0].graph.edge_scores(constraints)
     carried = nats / (1 + nats)
-    return p * carried if found[0].possible is None else p + _TIE * carried
+    return (p + _ROOM) * carried if found[0].possible is None else p + _TIE * carried
 
 
 def mixture(found: Sequence[Found], constraints: Constraints) -> DAGMixture:
