@@ -52,6 +52,7 @@ def ranked(found: Sequence[Found], constraints: Constraints) -> Tensor:  # (n, n
     ties.
     """
     p = torch.stack([one.guessed for one in found]).mean(0).double()
+    p = p.masked_fill(~constraints.allowed, 0.0)
     nats = found[0].graph.edge_scores(constraints)
     carried = nats / (1 + nats)
     return (p + _ROOM) * carried if found[0].possible is None else p + _TIE * carried
