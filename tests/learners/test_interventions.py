@@ -2,6 +2,7 @@
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,7 +81,7 @@ def test_what_is_set_is_set_exactly(learner: CAM, value: float) -> None:
     assert (learner.counterfactual(table().head(3), do={"dose": value})["dose"] == value).all()
 
 
-@pytest.mark.parametrize("count", [0, -1])
-def test_a_sample_has_rows(learner: CAM, count: int) -> None:
+@pytest.mark.parametrize("count", [0, -1, 2.5, True])
+def test_a_sample_has_rows(learner: CAM, count: Any) -> None:
     with pytest.raises(ValueError, match=f"'n_samples' must be .* got {count}"):
         learner.sample(count)

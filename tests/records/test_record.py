@@ -216,6 +216,13 @@ def test_shares_of_a_whole_are_named_with_a_way_out() -> None:
     assert any("a, b, c, d" in note and "logarithms of ratios" in note for note in found.notes)
 
 
+def test_a_column_cut_into_classes_is_named_with_what_to_do() -> None:
+    pressure = np.random.default_rng(0).normal(size=(200, 1))
+    found = diagnose(np.hstack([pressure, np.digitize(pressure, [-1, 1])]), ["pressure", "stage"])
+    assert found.classes == [("pressure", "stage")]
+    assert any("--drop stage" in note for note in found.notes)
+
+
 def test_skewed_columns_are_named_with_a_way_out() -> None:
     rng = np.random.default_rng(7)
     few = rng.random(1000) < 0.05

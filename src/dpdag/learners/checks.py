@@ -6,7 +6,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -125,3 +125,9 @@ def warn_caller(said: str, category: type[Warning] = UserWarning) -> None:
             outermost = level
         frame, level = outer, level + 1
     warnings.warn(said, category, stacklevel=outermost + 1)
+
+
+def check_count(name: str, value: Any) -> None:
+    """How many draws are asked for."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name!r} must be a whole number above 0; got {value!r}.")

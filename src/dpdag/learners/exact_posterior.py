@@ -22,7 +22,7 @@ from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
 from ..scm import Mechanisms, fit_gp, fit_mixed
 from ..seeding import torch_generator
 from .base import Solution
-from .checks import check_mechanism, resolve_device
+from .checks import check_count, check_mechanism, resolve_device
 from .model_learner import ModelLearner
 from .storage import record
 
@@ -77,6 +77,7 @@ class ExactPosterior(ModelLearner):
     def sample_dags(self, k: int, random_state: Any = None) -> NDArray[np.int64]:  # (k, n, n)
         """DAGs drawn independently from the posterior."""
         self._fitted()
+        check_count("k", k)
         generator = torch_generator(random_state, "sample_dags")
         return self.posterior_.sample(k, generator=generator).numpy().astype(int)
 

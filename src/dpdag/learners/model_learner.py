@@ -18,8 +18,8 @@ from ..ops.labels import label_index
 from ..scm import StructuralModel, fit_by_rows, fit_discrete
 from ..seeding import torch_generator
 from .base import Array, DAGLearner, Job, Solution
-from .checks import warn_caller
-from .targets import interventions
+from .checks import check_count, warn_caller
+from .targets import in_rows_of, interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
 
 
@@ -98,7 +98,7 @@ class ModelLearner(DAGLearner):
         density = model.log_likelihood(self._units.to_model(values))
         if self.columns_ is not None:  # of the columns themselves, not of their images
             density = density + self.columns_.log_slope(self._units.standardised(values))
-        judged = ~torch.from_numpy(self._was_set(values, interventions))
+        judged = ~torch.from_numpy(self._was_set(values, in_rows_of(X, interventions)))
         if not bool(judged.any()):
             raise ValueError("'interventions' says that all values were set: none is to be judged.")
         return float(density.mean() if bool(judged.all()) else density[judged].mean())
@@ -123,8 +123,7 @@ class ModelLearner(DAGLearner):
         """
         model = self._fitted()
         generator = torch_generator(random_state, "sample")
-        if n_samples < 1:
-            raise ValueError(f"'n_samples' must be a whole number above 0; got {n_samples!r}.")
+        check_count("n_samples", n_samples)
         given = self._interventions(do)
         x = model.sample(n_samples, do=self._held(given), generator=generator)
         rows = self._settled(x, given)
@@ -228,6 +227,7 @@ class PosteriorLearner(ModelLearner):
     def sample_dags(self, k: int, random_state: Any = None) -> np.ndarray:  # -> (k, n, n)
         """Draw DAGs from the posterior, 0/1 integers."""
         self._fitted()
+        check_count("k", k)
         generator = torch_generator(random_state, "dags")
         return self.posterior_.sample((k,), generator=generator).numpy().astype(int)
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ..columns import ColumnType, exact_relations
+from ..columns import ColumnType, classes, exact_relations
 from ..metrics import r2_sortability
 from ..ops.columns import standard_columns
 from ..ops.labels import label_texts
@@ -36,6 +36,7 @@ class Diagnostics:
         duplicates: Pairs equal up to shift and scale.
         near_duplicates: Pairs with a correlation above 0.98 that are no duplicates.
         relations: Three columns or more that an exact linear relation ties.
+        classes: Pairs of which the second is the first cut into classes.
         heavy_tailed: Columns with an excess kurtosis above 10, those with few values aside.
         few_values: Columns that take at most 10 different values, constant ones aside.
         skewed: Columns without negative values, so that logarithms may help, and a skewness above
@@ -55,6 +56,7 @@ class Diagnostics:
     sortability: str | None = None
     skewed: list[str] = field(default_factory=list)
     relations: list[list[str]] = field(default_factory=list)
+    classes: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def notes(self) -> list[str]:
@@ -80,6 +82,14 @@ class Diagnostics:
                         "ratios of shares.",
                     )
                     for group in self.relations
+                ),
+                *(
+                    (
+                        True,
+                        f"{coarse} is {fine} cut into classes. No direction is told at either: "
+                        f"leave one of them out (--drop {coarse}).",
+                    )
+                    for fine, coarse in self.classes
                 ),
                 (
                     self.heavy_tailed,
@@ -152,6 +162,7 @@ def diagnose(
         duplicates=pairs(strength > 1 - 1e-12),
         near_duplicates=pairs((strength > NEAR) & (strength <= 1 - 1e-12)),
         relations=[[labels[k] for k in group] for group in _relations(z) if len(group) > 2],
+        classes=pairs(classes(torch.from_numpy(z)).numpy()),
         heavy_tailed=named(heavy),
         few_values=named(few),
         skewed=named(skewed),
