@@ -168,16 +168,26 @@ def run(options: argparse.Namespace) -> None:
 
 
 def table(options: argparse.Namespace) -> None:
+    """Shares that are right by ends and nats, and what is stated on tables learned from or not."""
+    found = stored(options.store)
+    links = [pair for one in found for pair in one["pairs"] if pair["stands"]]
+    print(f"{sum(bool(one['pairs']) for one in found)} tables, {len(links)} links")
+    ends: dict[str, list[tuple[float, bool]]] = {}
+    for pair in links:
+        few = sum(kind != "continuous" for kind in pair["kinds"])
+        right = pair["stands"] == 1
+        ends.setdefault(f"{few} of few values", []).append((pair["lead"], right))
+    for name, own in sorted(ends.items()):
+        lead, right = np.array(own).T
+        place = np.digitize(lead, [10, 30, 100])
+        shares = [f"{right[place == k].mean():.2f} of {(place == k).sum()}" for k in range(4)]
+        print(f"{name}: {right.mean():.2f} of {len(own)}; by nats {', '.join(shares)}")
     for group, kept in (("learned from", True), ("others", False)):
-        found = [one for one in stored(options.store) if tuned(one["package"]) == kept]
-        said = [pair for one in found for pair in one["pairs"] if pair["stands"]]
-        p = np.array([[pair["p"], pair["back"]] for pair in said])
-        sure = p.max(1) >= 0.95
+        pairs = [p for one in found if tuned(one["package"]) == kept for p in one["pairs"]]
+        out, into = np.array([(pair["p"], pair["back"]) for pair in pairs]).T
         print(
-            f"{group}: {len(found)} tables, {len(said)} links, forced right "
-            f"{np.mean(p[:, 0] > p[:, 1]):.2f}; stated {sure.sum()}, wrong "
-            f"{(p[:, 1] >= 0.95).sum()}; arrows into roots above one half {(p[:, 1] > 0.5).sum()}, "
-            f"out of them {(p[:, 0] > 0.5).sum()}"
+            f"{group}: {len(pairs)} pairs, arrows into roots above one half {(into > 0.5).sum()}, "
+            f"stated {(out >= 0.95).sum()} right, {(into >= 0.95).sum()} wrong"
         )
 
 
