@@ -19,6 +19,7 @@ _TOGETHER = 0.1  # partial correlation of two columns of one relation; one, wher
 
 _MEMBERS = 5  # rows of every class, fewer may lie in order by chance
 _CLASSES = 50  # of a column, at most
+_LOOK = 100  # rows of a first look
 
 
 class Relations(NamedTuple):
@@ -103,9 +104,15 @@ def classes(x: Tensor) -> Tensor:  # (rows, n) -> (n, n) bool
     level, counts = torch.stack([one for one, _ in codes]), [own for _, own in codes]
     values = torch.tensor([len(own) for own in counts])
     smallest = torch.tensor([int(own.min()) for own in counts])
+    some = level[:, :: max(1, len(x) // _LOOK)]  # rows that tell most pairs apart
     for j in ((smallest >= _MEMBERS) & (values > 1) & (values <= _CLASSES)).nonzero()[:, 0]:
-        finer = ((values > values[j]) & (values > 2)).nonzero()[:, 0]
-        order = (level[finer] * len(x) + level[j]).argsort(-1)
-        changes = (level[j][order].diff(dim=-1) != 0).sum(-1)
-        found[finer, j] = changes == values[j] - 1
+        finer = (values > values[j]).nonzero()[:, 0]
+        finer = finer[_changes(some[finer], some[j]) < values[j]]
+        found[finer, j] = _changes(level[finer], level[j]) == values[j] - 1
     return found
+
+
+def _changes(fine: Tensor, coarse: Tensor) -> Tensor:  # (m, N), (N,) -> (m,)
+    """How often the one column changes along the order of others."""
+    order = (fine * (int(coarse.max()) + 1) + coarse).argsort(-1)
+    return (coarse[order].diff(dim=-1) != 0).sum(-1)
