@@ -34,8 +34,8 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def number(cell: str) -> float:
-    """The median of ``12.3 (11–14)``."""
-    return float(cell.split()[0])
+    """The median of ``12.3 (11–14)``; what rounds to nothing is half a second at most."""
+    return float(cell.split()[0]) or 0.5
 
 
 def line(axes: Axes, x: list[float], y: list[float], label: str, colour: str) -> None:
@@ -53,7 +53,7 @@ def columns(axes: Axes) -> None:
         own = [one for one in known if one["learner"] == learner]
         x = [float(one["columns"]) for one in own]
         line(axes, x, [number(one["seconds"]) for one in own], label, colour)
-    fits = [one for one in table("gpu.md") if one["mechanism"] == "auto"]
+    fits = [one for one in table("gpu.md") if one.get("mechanism", "auto") == "auto"]
     x, y = zip(*((float(one["columns"]), number(one["seconds"])) for one in fits))
     axes.plot(x, y, "s--", color=WARM, label="default, H200", markersize=5, linewidth=1.8)
     for name, points in PUBLISHED.items():
