@@ -26,7 +26,7 @@ from .checks import check_choice, check_mechanism, check_ranges, resolve_device,
 from .constrained import NotConvergedWarning
 from .missing import fit_with_missing
 from .model_learner import PosteriorLearner
-from .posterior_answers import least_wrong, mixture, ranked, records
+from .posterior_answers import guessed, least_wrong, mixture, ranked, records
 from .posterior_solver import (
     Chosen,
     Plan,
@@ -222,7 +222,7 @@ class DAGPosterior(PosteriorLearner):
         best = found[0].graph
         self.posterior_, self.doubt_ = mixture(found, constraints), found[0].doubt
         possible = best.adjacency if found[0].possible is None else found[0].possible
-        graph = least_wrong(self.posterior_, constraints, possible)
+        graph = least_wrong(guessed(found, constraints), constraints, possible)
         names, types = self._names(x.shape[1]), self.types_ or ()
         kinds = self._chosen.kinds
         self.choice_ = records(evidence, graph, names, kinds, types, found[0].doubt)

@@ -24,9 +24,20 @@ _ROOM = 0.01  # for edges that no order of the posterior has room for
 _MARGIN = 0.3
 
 
+def guessed(found: Sequence[Found], constraints: Constraints) -> Tensor:  # -> (n, n)
+    """Probabilities of edges as if all columns were measured finely.
+
+    A graph and a ranking have to prefer a direction also where none can be stated.
+    """
+    p = torch.stack([one.guessed for one in found]).mean(0).double()
+    return p.masked_fill(~constraints.allowed, 0.0)
+
+
 def least_wrong(
-    posterior: DAGMixture, constraints: Constraints, possible: Tensor
-) -> Tensor:  # (n, n) bool -> (n, n) bool
+    edge: Tensor,  # (n, n) probabilities
+    constraints: Constraints,
+    possible: Tensor,  # (n, n) bool
+) -> Tensor:  # -> (n, n) bool
     r"""The graph of least expected structural Hamming distance, as far as it is acyclic.
 
     .. math:: i \to j \iff P(i \to j) > 0.3 + 1 - P(i \to j) - P(j \to i)
@@ -35,7 +46,6 @@ def least_wrong(
     where it points the wrong way, it is no worse than none. Only ``possible`` edges count: of
     others a search that was not finished knows no direction.
     """
-    edge = posterior.edge_marginals.double()
     likely = possible & (2 * edge + edge.mT > 1 + _MARGIN)
     return acyclic_part(edge, likely | constraints.required, keep=constraints.required)
 
@@ -51,8 +61,7 @@ def ranked(found: Sequence[Found], constraints: Constraints) -> Tensor:  # (n, n
     Beside a coarsened posterior, which knows of edges that the graph does not have, nats only break
     ties.
     """
-    p = torch.stack([one.guessed for one in found]).mean(0).double()
-    p = p.masked_fill(~constraints.allowed, 0.0)
+    p = guessed(found, constraints)
     nats = found[0].graph.edge_scores(constraints)
     carried = nats / (1 + nats)
     return (p + _ROOM) * carried if found[0].possible is None else p + _TIE * carried
