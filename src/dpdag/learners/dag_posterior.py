@@ -26,12 +26,12 @@ from .checks import check_choice, check_mechanism, check_ranges, resolve_device,
 from .constrained import NotConvergedWarning
 from .missing import fit_with_missing
 from .model_learner import PosteriorLearner
+from .pair_facts import counted_share
 from .posterior_answers import guessed, least_wrong, mixture, ranked, records
 from .posterior_solver import (
     Chosen,
     Plan,
     choose_columns,
-    counted_share,
     expected_seconds,
     forecast,
     solve,

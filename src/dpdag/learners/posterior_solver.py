@@ -12,10 +12,6 @@ from torch import Tensor
 from ..columns import (
     MonotoneColumns,
     TypedColumns,
-    classes,
-    column_types,
-    effective_values,
-    exact_relations,
     order_by_values,
     table_of,
     transform,
@@ -25,7 +21,6 @@ from ..distributions import Constraints
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
 from ..evidence.gp import affordable_rows, search_seconds
-from ..evidence.misfit import independent_share, likeness
 from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
 from ..evidence.typed import TypedEvidence
 from ..ops.rows import drawn_rows, varied_rows
@@ -35,7 +30,6 @@ from ..posterior import (
     coarse_posterior,
     direction_odds,
     doubts,
-    fineness,
     fit_locally,
     likely_graphs,
 )
@@ -44,7 +38,7 @@ from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
 from ..training import LONG, Stages
-from .targets import told_apart
+from .pair_facts import Rows
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
@@ -291,48 +285,6 @@ def _search(
         return find_graph(evidence, prior=prior, constraints=constraints, start=start)
     curves = evidence.by_curves()  # for a first look, without which nothing can be said
     return hill_climb(curves, prior=prior, constraints=constraints, moves=()), curves
-
-
-class Rows(NamedTuple):
-    """What the rows of a table are worth between two columns.
-
-    Attributes:
-        share: (n, n) that count.
-        likeness: (n, n) of the columns.
-        tied: (n, n) share of linked pairs among columns of one exact relation.
-        settled: (n, n) bool, whether some row had one column set and the other not.
-        fineness: (n,) of the columns, zero where their values are few, whatever they are taken
-            for, and where one is another one cut into classes.
-    """
-
-    share: Tensor
-    likeness: Tensor
-    tied: Tensor
-    settled: Tensor
-    fineness: Tensor
-
-    @classmethod
-    def of(
-        cls,
-        x: Tensor,  # (rows, n)
-        plain: Tensor,  # (rows, n)
-        was_set: Tensor,  # (rows, n) bool
-        types: TypedColumns | None,
-    ) -> Rows:
-        settled = torch.from_numpy(told_apart(was_set.numpy()))
-        tied = exact_relations(plain).linked
-        few = torch.tensor([own.discrete for own in column_types(plain.numpy())])
-        few = few if types is None else few | types.discrete
-        cut = classes(plain)
-        coarse = few | cut.any(0) | cut.any(1)
-        fine = fineness(effective_values(plain, was_set)).masked_fill(coarse, 0.0)
-        return cls(counted_share(x, was_set), likeness(x), tied, settled, fine)
-
-
-def counted_share(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) bool -> (n, n)
-    """Of the rows between two columns; all of experiments, which are listed one after the other."""
-    share = independent_share(x)
-    return torch.ones_like(share) if bool(was_set.any()) else share
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
