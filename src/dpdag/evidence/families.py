@@ -77,6 +77,7 @@ class FamilyAverage(Evidence):
         functions: Of ``AUTO``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
+        told_by: How many columns, the first ones, priors of all columns are told by; all by default.
         device: Where to compute.
         deadline: Asked before every evaluation.
 
@@ -98,6 +99,7 @@ class FamilyAverage(Evidence):
         functions: Sequence[str] = FUNCTIONS,
         any_noise: bool = True,
         asked: Tensor | None = None,
+        told_by: int | None = None,
         device: torch.device | str = "cpu",
         deadline: Deadline = ENDLESS,
     ) -> None:
@@ -107,6 +109,7 @@ class FamilyAverage(Evidence):
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
         self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
+        self._told_by = told_by
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
@@ -288,4 +291,5 @@ class FamilyAverage(Evidence):
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""
         sums = AdditiveEvidence(table.x, y=table.y, device=self.device)
-        return {"linear": LinearEvidence(table.y, device=self.device), "additive": sums}
+        lines = LinearEvidence(table.y, told_by=self._told_by, device=self.device)
+        return {"linear": lines, "additive": sums}

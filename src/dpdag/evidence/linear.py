@@ -28,6 +28,7 @@ class LinearEvidence(Evidence):
 
     Arguments:
         x: (N, n) standardised columns.
+        told_by: How many of them, the first ones, tell t; all by default.
         device: Where to compute.
 
     Reference:
@@ -45,11 +46,13 @@ class LinearEvidence(Evidence):
         True
     """
 
-    def __init__(self, x: Tensor, *, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, x: Tensor, *, told_by: int | None = None, device: torch.device | str = "cpu"
+    ) -> None:
         self.n_rows, self.n_nodes = x.shape
         self._x = x.to(device, torch.float64)
         self._products = self._x.T @ self._x
-        self._scale = self._likeliest_scale()
+        self._scale = self._likeliest_scale(self._products[:told_by, :told_by].cpu())
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         own = torch.nn.functional.one_hot(child, self.n_nodes).bool()
@@ -69,9 +72,9 @@ class LinearEvidence(Evidence):
             value[rows] = missed / left.clamp_min(1e-3).sqrt()
         return value
 
-    def _likeliest_scale(self) -> float:
-        """By the evidence of all columns together."""
-        n, size = self.n_nodes, torch.linalg.eigvalsh(self._products.cpu()).clamp_min(0)
+    def _likeliest_scale(self, products: Tensor) -> float:  # (n, n)
+        """By the evidence of columns together."""
+        n, size = len(products), torch.linalg.eigvalsh(products).clamp_min(0)
 
         def evidence(scale: float) -> float:
             log_det = float((size + scale).log().sum())

@@ -29,6 +29,7 @@ _ROWS = 1000  # by which transformations are compared
 _FEW_ROWS = 300  # of a comparison with processes
 _NODES = 50  # beyond, processes are not asked
 _MOSTLY = 0.25  # share of the rows with one value above which a column is more of a category
+_AT_ONCE = 64  # columns whose transformation is changed in one evaluation
 
 
 class _Scored(NamedTuple):
@@ -114,22 +115,40 @@ class _Judge:
         self.prior, self.constraints = prior, constraints
         self.functions, self.options = functions, options
         self.price = 0.5 * math.log(len(x))  # of one parameter
+        self._alike: dict[str, Transformed] = {}
 
-    def columns(self, kinds: Sequence[str]) -> Transformed:
-        """Transformed by their kinds."""
-        return transform(self.x, kinds, self.was_set)
+    def alike(self, kind: str) -> Transformed:
+        """All columns transformed in one way."""
+        if kind not in self._alike:
+            self._alike[kind] = transform(self.x, [kind] * self.x.shape[1], self.was_set)
+        return self._alike[kind]
 
-    def evidence(self, z: Tensor, was_set: Tensor) -> MixtureEvidence:  # (rows, m), (rows, m) bool
+    def columns(self, columns: Sequence[int], kinds: Sequence[str]) -> Transformed:
+        """Some columns transformed by their kinds."""
+        each = [(self.alike(kind), column) for column, kind in zip(columns, kinds)]
+        z = torch.stack([alike.z[:, column] for alike, column in each], -1)
+        return Transformed(z, torch.stack([alike.log_jacobian[column] for alike, column in each]))
+
+    def table(self, kinds: Sequence[str]) -> Transformed:
+        """All columns transformed by their kinds."""
+        return self.columns(range(len(kinds)), kinds)
+
+    def evidence(
+        self, z: Tensor, was_set: Tensor, told_by: int | None = None
+    ) -> MixtureEvidence:  # (rows, m), (rows, m) bool
         return divided_mixture(
             was_set,
             lambda rows: MixtureEvidence(
-                table_of(z[rows], was_set[rows]), functions=self.functions, **self.options
+                table_of(z[rows], was_set[rows]),
+                functions=self.functions,
+                told_by=told_by,
+                **self.options,
             ),
         )
 
     def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
         """On a graph of its own."""
-        columns = self.columns(kinds)
+        columns = self.table(kinds)
         found = hill_climb(
             self.evidence(columns.z, self.was_set),
             prior=self.prior,
@@ -140,7 +159,7 @@ class _Judge:
 
     def evaluate(self, kinds: tuple[str, ...], *graphs: Tensor) -> list[_Scored]:
         """On given graphs."""
-        columns = self.columns(kinds)
+        columns = self.table(kinds)
         evidence = self.evidence(columns.z, self.was_set)
         every = torch.arange(len(kinds))
         return [
@@ -148,40 +167,81 @@ class _Judge:
             for graph in graphs
         ]
 
-    def changed(self, scored: _Scored, column: int, kind: str) -> _Scored:
-        """With another transformation of one column, which is seen by itself and its effects."""
-        own = transform(self.x[:, [column]], [kind], self.was_set[:, [column]])
-        z, log_jacobian = scored.columns.z.clone(), scored.columns.log_jacobian.clone()
-        z[:, [column]], log_jacobian[column] = own.z, own.log_jacobian[0]
-        concerned = scored.graph[column].clone()
-        concerned[column] = True
-        near = concerned | scored.graph[:, concerned].any(1)  # with all their causes
-        asked = concerned[near].nonzero()[:, 0], scored.graph[near][:, concerned].T.contiguous()
-        values = scored.values.clone()
-        own_evidence = self.evidence(z[:, near], self.was_set[:, near])
-        values[concerned] = own_evidence.log_evidence(*asked)
-        kinds = (*scored.kinds[:column], kind, *scored.kinds[column + 1 :])
-        return self._scored(kinds, Transformed(z, log_jacobian), scored.graph, values)
-
     def single_columns(self, scored: _Scored, free: Tensor) -> _Scored:  # (n,) bool
         """Change columns one by one, the most promising first, while that pays."""
         gains = self._own_gains(scored).masked_fill(~free[:, None], -math.inf)  # (n, kinds)
-        for place in gains.flatten().argsort(descending=True, stable=True).tolist():
-            column, kind = divmod(place, len(TRANSFORMS))
-            if gains[column, kind] <= 0:
-                break
-            if scored.kinds[column] == TRANSFORMS[kind]:
-                continue
-            other = self.changed(scored, column, TRANSFORMS[kind])
-            scored = max(scored, other, key=lambda one: one.total)
+        ranked = gains.flatten().argsort(descending=True, stable=True)
+        waiting = [
+            (place // len(TRANSFORMS), TRANSFORMS[place % len(TRANSFORMS)])
+            for place in ranked[: int((gains > 0).sum())].tolist()
+        ]
+        while waiting:
+            scored, again = self._change(scored, waiting[:_AT_ONCE])
+            waiting = again + waiting[_AT_ONCE:]
         return scored
+
+    def _change(
+        self, scored: _Scored, changes: Sequence[tuple[int, str]]
+    ) -> tuple[_Scored, list[tuple[int, str]]]:
+        """Make changes that pay, and name those to be looked at again after them.
+
+        Of a change a column itself and its effects see something. Changes of which no column sees
+        two are worth together what they are worth one by one.
+        """
+        column = torch.tensor([column for column, _ in changes])
+        own = self.columns(column.tolist(), [kind for _, kind in changes])
+        concerned = scored.graph[column]  # (k, n)
+        concerned[torch.arange(len(column)), column] = True
+        which, child = concerned.nonzero(as_tuple=True)
+        values = self._changed(scored, column, own, which, child)
+        gain = torch.zeros(len(column), dtype=torch.float64)
+        gain.index_add_(0, which, values - scored.values[child])
+        gain += own.log_jacobian - scored.columns.log_jacobian[column]
+        before = (scored.kinds[one] for one, _ in changes)
+        more = [PARAMETERS[kind] - PARAMETERS[old] for (_, kind), old in zip(changes, before)]
+        pays = gain > self.price * torch.tensor(more)
+        again, seen = [], torch.zeros(len(scored.graph), dtype=torch.bool)
+        kinds, fresh = list(scored.kinds), scored.values.clone()
+        for k, change in enumerate(changes):
+            if bool((seen & concerned[k]).any()):
+                again.append(change)
+            elif pays[k]:
+                seen |= concerned[k]
+                kinds[change[0]] = change[1]
+                fresh[child[which == k]] = values[which == k]
+        chosen = tuple(kinds)
+        return self._scored(chosen, self.table(chosen), scored.graph, fresh), again
+
+    def _changed(
+        self,
+        scored: _Scored,
+        column: Tensor,  # (k,)
+        own: Transformed,  # (k,)
+        which: Tensor,  # (t,) of the changes
+        child: Tensor,  # (t,)
+    ) -> Tensor:  # -> (t,)
+        """Evidence of columns after one change each, other forms being columns more."""
+        asked = torch.zeros(len(scored.graph), dtype=torch.bool)
+        asked[child] = True
+        near = asked | scored.graph[:, asked].any(1)  # with all their causes
+        place, other = near.cumsum(0) - 1, int(near.sum()) + which
+        z = torch.cat([scored.columns.z[:, near], own.z], -1)
+        was_set = torch.cat([self.was_set[:, near], self.was_set[:, column]], -1)
+        parents = torch.zeros(len(child), z.shape[1], dtype=torch.bool)
+        parents[:, : int(near.sum())] = scored.graph[near][:, child].T
+        changed, rows = column[which], torch.arange(len(child))
+        is_cause = scored.graph[changed, child]
+        parents[rows, place[changed]] &= ~is_cause
+        parents[rows, other] = is_cause
+        effect = torch.where(changed == child, other, place[child])
+        return self.evidence(z, was_set, int(near.sum())).log_evidence(effect, parents)
 
     def _own_gains(self, scored: _Scored) -> Tensor:  # (n, kinds)
         """What each transformation of a column brings to its own density given its parents."""
         graph, before = scored.graph, scored.columns
         values = []
         for kind in TRANSFORMS:
-            columns = self.columns([kind] * len(graph))
+            columns = self.alike(kind)
             evidence = divided_mixture(self.was_set, partial(self._as_effects, columns, before))
             own = evidence.log_evidence(torch.arange(len(graph)), graph.T.contiguous())
             values.append(own + columns.log_jacobian)
