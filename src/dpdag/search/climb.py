@@ -106,9 +106,16 @@ class Climb:
         self.forced[:, children] = self.tabu[:, children] = False
         self.widened[children] = False
 
-    def confirm(self, edges: list[Edge], bar: float = -math.inf) -> None:
-        """Replace estimates by full evaluations; ones that stay below ``bar`` only roughly."""
-        edges = [edge for edge in edges if not self.exact[edge]]
+    def confirm(
+        self, edges: Sequence[Edge], bar: float = -math.inf, *, cuts: Sequence[Edge] = ()
+    ) -> None:
+        """Replace estimates by full evaluations; ones that stay below ``bar`` only roughly.
+
+        Arguments:
+            cuts: Further edges, to be evaluated to the end.
+        """
+        bars = {edge: -math.inf for edge in cuts} | {edge: bar for edge in edges}
+        edges = [edge for edge in bars if not self.exact[edge]]
         if not edges:
             return
         child = torch.tensor([j for _, j in edges])
@@ -116,7 +123,8 @@ class Climb:
         source = torch.tensor([i for i, _ in edges])
         parents[torch.arange(len(edges)), source] ^= True
         base = self.value[child]
-        values = self.evidence.reach(child, parents, base + bar)
+        least = base + torch.tensor([bars[edge] for edge in edges], dtype=base.dtype)
+        values = self.evidence.reach(child, parents, least)
         for edge, gain in zip(edges, (values - base).tolist()):
             self.change[edge], self.exact[edge] = gain, True
         if any(self.edges[edge] for edge in edges):

@@ -102,12 +102,20 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
         floor = least if least > _LEAST else (0.0 if exact[k] else -_MARGIN)
         if gain[k] <= max(floor, 0.0 if against[k] else floor):
             break
-        if not exact[k] and against[k] and not _worth_cutting(climb, edge, floor):
-            gain[k] = -math.inf
-        elif not exact[k]:
-            ranked = np.argsort(-gain, kind="stable")[: climb.evidence.lookahead]
+        if not exact[k]:
+            room = climb.evidence.lookahead
+            ranked = np.argsort(-gain, kind="stable")[:room]
             batch = ranked[(gain[ranked] > floor) & ~exact[ranked]]
-            climb.confirm(pairs[batch].edges(), penalty - _LITTLE)
+            cuts = {
+                one: _likely_cut(climb, pairs.edge(one), floor)
+                for one in batch[against[batch]].tolist()
+            }
+            hopeless = [one for one, cut in cuts.items() if cut is None]
+            gain[hopeless] = -math.inf
+            batch = batch[~np.isin(batch, hopeless)]
+            going = list(dict.fromkeys(edge for cut in cuts.values() for edge in cut or ()))
+            also = going[: max(0, room - len(batch))]  # which costs no time
+            climb.confirm(pairs[batch].edges(), penalty - _LITTLE, cuts=also)
             exact[batch] = True
             gain[batch] = pairs[batch].read(climb.change) - penalty
             gain[batch] -= 0.0 if toll is None else toll[batch]
@@ -145,10 +153,11 @@ def _margin(climb: Climb) -> float:
     return 0.0 if climb.evidence.screens_exactly else _MARGIN
 
 
-def _worth_cutting(climb: Climb, edge: Edge, floor: float) -> bool:
+def _likely_cut(climb: Climb, edge: Edge, floor: float) -> list[Edge] | None:
+    """What by all estimates would go for an edge; None where it is not worth that."""
     most = 1.5 * (float(climb.change[edge]) - climb.penalty) - max(floor, 0.0)
     cut = climb.cut(*edge, most, roughly=True)
-    return cut is not None and climb.loss(cut) < most
+    return cut if cut is not None and climb.loss(cut) < most else None
 
 
 def _known_cut(
