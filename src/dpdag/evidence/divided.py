@@ -72,14 +72,23 @@ class DividedMixture(MixtureEvidence):
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
         return _each(self.parts, self.part_of, "misfits", child, parents)
 
-    def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
-        return _each(self.parts, self.part_of, "reach", child, parents, target)
+    def reach(
+        self, child: Tensor, parents: Tensor, target: Tensor, *, afresh: bool = False
+    ) -> Tensor:
+        given = child, parents, target
+        return _each(self.parts, self.part_of, "reach", *given, afresh=afresh)
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         return _each(self.parts, self.part_of, "screens", child, parents)
 
     def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
         return _each(self.parts, self.part_of, "probes", child, parents) if self.processes else None
+
+    def joint_screens(
+        self, child: Tensor, parents: Tensor
+    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        own = self.part_of, "joint_screens", child, parents
+        return _each(self.parts, *own) if self.processes else None
 
     def pair_probe(
         self, child: int, parents: Tensor, least: float
@@ -146,17 +155,22 @@ def _divide(was_set: Tensor, make: Callable[[Tensor], Part]) -> tuple[list[Part]
 
 
 def _each(
-    parts: Sequence[Evidence], part_of: Tensor, method: str, child: Tensor, *given: Tensor
+    parts: Sequence[Evidence],
+    part_of: Tensor,
+    method: str,
+    child: Tensor,
+    *given: Tensor,
+    **options: Any,
 ) -> Tensor:  # (n,), (b,), (b, ...) -> (b, ...)
     """What a method of every child's own part answers."""
     which = part_of[child]
     answers = [
-        (rows, getattr(parts[k], method)(child[rows], *(part[rows] for part in given)))
+        (rows, getattr(parts[k], method)(child[rows], *(part[rows] for part in given), **options))
         for k in which.unique().tolist()
         for rows in [(which == k).nonzero()[:, 0]]
     ]
     if not answers:
-        return torch.as_tensor(getattr(parts[0], method)(child, *given))
+        return torch.as_tensor(getattr(parts[0], method)(child, *given, **options))
     value = answers[0][1].new_empty(len(child), *answers[0][1].shape[1:])
     for rows, answer in answers:
         value[rows] = answer

@@ -138,7 +138,9 @@ class FamilyAverage(Evidence):
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.terms(child, parents).flatten(1).logsumexp(-1)
 
-    def reach(self, child: Tensor, parents: Tensor, target: Tensor) -> Tensor:
+    def reach(
+        self, child: Tensor, parents: Tensor, target: Tensor, *, afresh: bool = False
+    ) -> Tensor:
         if not self.processes:  # nothing is dear
             return self.log_evidence(child, parents)
         keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
@@ -148,7 +150,7 @@ class FamilyAverage(Evidence):
             value[~new] = self.log_evidence(child[~new], parents[~new])
         if bool(new.any()):
             near = [self._nearest(*key) for key, own in zip(keys, new) if own]
-            dear = torch.stack([one.dear for one in near])
+            dear = torch.stack([one.dear for one in near]) | afresh & self.asked[child[new], None]
             lift = torch.tensor([one.lift for one in near], dtype=torch.float64)
             terms, final = self._evaluate(child[new], parents[new], target[new] - lift, dear)
             value[new] = terms.flatten(1).logsumexp(-1)

@@ -231,6 +231,20 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
                 value[own] = process.probes(child[own], parents[own])
         return value
 
+    def joint_screens(
+        self, child: Tensor, parents: Tensor
+    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        """By a process, where sums hold the evidence: with a parent more, that may change."""
+        if not self.processes:
+            return None
+        given = zip(child.tolist(), parents)
+        sums = torch.tensor([bool(row.any()) and not self._process(v, row) for v, row in given])
+        value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        if bool(sums.any()):
+            first = next(iter(self.processes.values()))
+            value[sums] = first.screens(child[sums], parents[sums])
+        return value
+
     def pair_probe(
         self, child: int, parents: Tensor, least: float
     ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
@@ -253,9 +267,10 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         return self.processes[max(names, key=lambda name: terms[self.functions.index(name)])]
 
     def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)
-        """Weakly explained ones whose parents act together."""
+        """Weakly explained ones whose parents act together, or all of them where most do."""
         if not self.processes:
             return torch.zeros(len(values), dtype=torch.bool)
-        return self.acts_together(parents) & (
-            values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
-        )
+        together, several = self.acts_together(parents), parents.sum(-1) > 1
+        mostly = 2 * together[several].sum() > several.sum()
+        weak = values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
+        return weak & (together | mostly)

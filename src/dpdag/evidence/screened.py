@@ -40,6 +40,12 @@ class ScreenedEvidence(Evidence):
         """A second, independent ranking of additions; None or −∞ where there is none."""
         return None
 
+    def joint_screens(
+        self, child: Tensor, parents: Tensor
+    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        """A third, of what parents may bring that do not act together yet; None or −∞ likewise."""
+        return None
+
     def pair_probe(
         self, child: int, parents: Tensor, least: float
     ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
@@ -63,8 +69,14 @@ class ScreenedEvidence(Evidence):
         child: Tensor,  # (b,)
         parents: Tensor,  # (b, n) bool
         target: Tensor,  # (b,)
+        *,
+        afresh: bool = False,
     ) -> Tensor:  # (b,)
-        """The evidence, or a value below ``target`` as soon as it is clear that it stays below."""
+        """The evidence, or a value below ``target`` as soon as it is clear that it stays below.
+
+        Arguments:
+            afresh: Whether to look at all that may matter, whatever did with a parent less.
+        """
         return self.log_evidence(child, parents)
 
 

@@ -104,17 +104,17 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             break
         if not exact[k]:
             room = climb.evidence.lookahead
-            ranked = np.argsort(-gain, kind="stable")[:room]
-            batch = ranked[(gain[ranked] > floor) & ~exact[ranked]]
-            cuts = {
-                one: _likely_cut(climb, pairs.edge(one), floor)
-                for one in batch[against[batch]].tolist()
-            }
-            hopeless = [one for one, cut in cuts.items() if cut is None]
-            gain[hopeless] = -math.inf
-            batch = batch[~np.isin(batch, hopeless)]
-            going = list(dict.fromkeys(edge for cut in cuts.values() for edge in cut or ()))
-            also = going[: max(0, room - len(batch))]  # which costs no time
+            ranked = np.argsort(-gain, kind="stable")[: 2 * room]
+            ranked = ranked[(gain[ranked] > floor) & ~exact[ranked]]
+            cuts = [
+                _likely_cut(climb, pairs.edge(one), floor) if against[one] else []
+                for one in ranked.tolist()
+            ]
+            hopeless = np.array([cut is None for cut in cuts])
+            gain[ranked[hopeless]] = -math.inf
+            batch = ranked[~hopeless][:room]
+            going = dict.fromkeys(edge for cut in cuts for edge in cut or ())
+            also = list(going)[: room - len(batch)]  # which costs no time
             climb.confirm(pairs[batch].edges(), penalty - _LITTLE, cuts=also)
             exact[batch] = True
             gain[batch] = pairs[batch].read(climb.change) - penalty

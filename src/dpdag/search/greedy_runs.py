@@ -121,7 +121,7 @@ class _Run:
 
 
 def _extend(climb: Climb, runs: Sequence[_Run]) -> None:
-    """Give each run the best node more, of those that either ranking puts first.
+    """Give each run the best node more, of those that any ranking puts first.
 
     Values that stay too low for a run to go on are only rough.
     """
@@ -129,7 +129,8 @@ def _extend(climb: Climb, runs: Sequence[_Run]) -> None:
         torch.tensor([run.child for run in runs]),
         torch.stack([r.parents for r in runs]),
     )
-    rankings = [climb.evidence.screens(child, parents), climb.evidence.probes(child, parents)]
+    seen = climb.evidence
+    rankings = [ask(child, parents) for ask in (seen.screens, seen.probes, seen.joint_screens)]
     ranked = [one for one in rankings if one is not None]
     chosen = [
         run.candidates([one[k].numpy() for one in ranked if one[k].max() > -math.inf])
@@ -142,7 +143,8 @@ def _extend(climb: Climb, runs: Sequence[_Run]) -> None:
     larger[torch.arange(len(row)), node] = True
     least = torch.tensor([run.best_total - _DIP + run.penalty + run.paid for run in runs])
     target = least.double()[row] + price
-    values = climb.evidence.reach(child[row], larger, target) - price if len(row) else price
+    asked = child[row], larger, target
+    values = climb.evidence.reach(*asked, afresh=True) - price if len(row) else price
     for k, run in enumerate(runs):
         own = (row == k).nonzero()[:, 0]
         run.ended = not len(own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -83,7 +84,7 @@ class Kernel(ABC):
             >>> SmoothKernel().start(1).exp()
             tensor([1.4000, 0.2500, 0.0100], dtype=torch.float64)
         """
-        return self._level(1, width)
+        return self._level(1, width).clone()
 
     def bounds(self, width: int) -> tuple[Tensor, Tensor]:  # (w + 2,), (w + 2,)
         """The range of these logarithms."""
@@ -98,7 +99,7 @@ class Kernel(ABC):
         typical curvatures N / c.
         """
         width = parameters.shape[-1] - 2
-        spread, typical = self._spread(width), self._own(self.curvature, width)
+        spread, typical = self._spread(width), _one_each(self.curvature, width)
         volume = (typical / rows / spread.square()).clamp(max=1.0).log() / 2
         return volume - ((parameters - self.start(width)) / spread).square() / 2
 
@@ -108,16 +109,11 @@ class Kernel(ABC):
         return (parameters - self.start(width)) / self._spread(width).square()
 
     def _spread(self, width: int) -> Tensor:  # (w + 2,)
-        return self._own(self.spread, width)
-
-    @staticmethod
-    def _own(values: tuple[float, float, float], width: int) -> Tensor:  # (w + 2,)
-        each, *others = values
-        return torch.tensor([each] * width + others, dtype=torch.float64)
+        return _one_each(self.spread, width)
 
     def _level(self, k: int, width: int) -> Tensor:
-        values = [self.length_scale[k]] * width + [_NOISE[k], self.extra[k]]
-        return torch.tensor(values, dtype=torch.float64).log()
+        values = self.length_scale[k], _NOISE[k], self.extra[k]
+        return _one_each(tuple(map(math.log, values)), width)
 
 
 KERNELS: Registry[Kernel] = Registry("kernel")
@@ -233,6 +229,12 @@ def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, 
     left = torch.cat([z, half, torch.ones_like(half)], -1)
     right = torch.cat([others, torch.ones_like(theirs), theirs], -1)
     return (left @ right.mT).exp_()
+
+
+@lru_cache(maxsize=256)
+def _one_each(values: tuple[float, ...], width: int) -> Tensor:  # -> (w + 2,), not to be written to
+    each, *others = values
+    return torch.tensor([each] * width + others, dtype=torch.float64)
 
 
 def _half_square(z: Tensor) -> Tensor:  # (*, N, d) -> (*, N, 1)
