@@ -9,7 +9,7 @@ from torch import Tensor
 from dpdag import Knowledge
 from dpdag.columns import standardise
 from dpdag.evidence.additive import AdditiveEvidence
-from dpdag.evidence.gp.interactions import interaction_scores, simple_shapes
+from dpdag.evidence.interactions import interaction_scores, simple_shapes
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic

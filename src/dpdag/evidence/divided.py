@@ -12,6 +12,7 @@ from ..columns import standardise
 from ..ops.rows import row_groups
 from .additive import AdditiveEvidence
 from .base import Evidence
+from .interactions import ClearPairs
 from .mixture import MixtureEvidence, Weights
 
 __all__ = ["DividedEvidence", "DividedMixture", "divided", "divided_mixture", "divided_sums"]
@@ -90,10 +91,16 @@ class DividedMixture(MixtureEvidence):
         own = self.part_of, "joint_screens", child, parents
         return _each(self.parts, *own) if self.processes else None
 
-    def pair_probe(
-        self, child: int, parents: Tensor, least: float
-    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
-        return self.part(child).pair_probe(child, parents, least)
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+        which = self.part_of[child]
+        rows = [(which == k).nonzero()[:, 0] for k in which.unique().tolist()]
+        parts = [self.part(int(child[own[0]])) for own in rows]
+        return ClearPairs.merged(
+            [
+                (own, part.pair_probes(child[own], parents[own], least))
+                for own, part in zip(rows, parts)
+            ]
+        )
 
     def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
         return self.part(child).weights(child, parents)

@@ -77,7 +77,7 @@ class FamilyAverage(Evidence):
         functions: Of ``AUTO``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
-        told_by: How many columns, the first ones, priors of all columns are told by; all by default.
+        told_by: How many columns, the first ones, tell what priors of all need; all by default.
         device: Where to compute.
         deadline: Asked before every evaluation.
 

@@ -20,9 +20,8 @@ from .families import (
     SIZE_FUNCTIONS,
     FamilyAverage,
 )
-from .gp import GPEvidence
 from .gp.batches import bits_of, members
-from .gp.interactions import clear_pairs, simple_shapes
+from .interactions import ClearPairs, simple_shapes
 from .misfit import dependence
 from .noise import noise_sizes, standardised
 from .screened import ScreenedEvidence
@@ -221,12 +220,10 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
     def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
         if not self.processes:
             return None
-        given = [
-            self._process(int(v), row) if row.any() else None for v, row in zip(child, parents)
-        ]
+        held, given = self._held_by(child, parents), parents.any(-1)
         value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
-        for process in self.processes.values():
-            own = torch.tensor([one is process for one in given])
+        for k, process in enumerate(self.processes.values()):
+            own = given & (held == k)
             if bool(own.any()):
                 value[own] = process.probes(child[own], parents[own])
         return value
@@ -237,34 +234,37 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         """By a process, where sums hold the evidence: with a parent more, that may change."""
         if not self.processes:
             return None
-        given = zip(child.tolist(), parents)
-        sums = torch.tensor([bool(row.any()) and not self._process(v, row) for v, row in given])
+        sums = parents.any(-1) & (self._held_by(child, parents) < 0)
         value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
         if bool(sums.any()):
             first = next(iter(self.processes.values()))
             value[sums] = first.screens(child[sums], parents[sums])
         return value
 
-    def pair_probe(
-        self, child: int, parents: Tensor, least: float
-    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
-        process = self._process(child, parents)
-        if process is not None:
-            return process.pair_probe(child, parents, least)
-        residual = self.sums.residuals(torch.tensor([child]), parents[None])[0]
-        return clear_pairs(standardised(residual[None])[0], self._shapes, least)
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+        held = self._held_by(child, parents)
+        found = []
+        for k in held.unique().tolist():
+            own = (held == k).nonzero()[:, 0]
+            asked = child[own], parents[own]
+            if k < 0:
+                residual = standardised(self.sums.residuals(*asked))
+                found.append((own, ClearPairs.of(residual, self._shapes, least)))
+            else:
+                found.append((own, list(self.processes.values())[k].pair_probes(*asked, least)))
+        return ClearPairs.merged(found)
 
     @cached_property
     def _shapes(self) -> Tensor:  # (3, N, n)
         return simple_shapes(self.table.x.to(self.device))
 
-    def _process(self, child: int, parents: Tensor) -> GPEvidence | None:
-        """The process that explains a child best, where it matters."""
-        terms = self.terms(torch.tensor([child]), parents[None])[0].logsumexp(-1)
-        names = [name for name in self.processes if terms[self.functions.index(name)] > -math.inf]
-        if not names:
-            return None
-        return self.processes[max(names, key=lambda name: terms[self.functions.index(name)])]
+    def _held_by(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
+        """Which process explains each child best; -1 where none matters."""
+        if not self.processes:
+            return torch.full_like(child, -1)
+        terms = self.terms(child, parents).logsumexp(-1)
+        best, which = terms[:, [self.functions.index(name) for name in self.processes]].max(-1)
+        return torch.where(best > -math.inf, which, -1)
 
     def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)
         """Weakly explained ones whose parents act together, or all of them where most do."""

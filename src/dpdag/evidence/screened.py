@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from .base import Evidence
+from .interactions import ClearPairs
 
 __all__ = ["ExactScreen", "ScreenedEvidence"]
 
@@ -46,12 +47,12 @@ class ScreenedEvidence(Evidence):
         """A third, of what parents may bring that do not act together yet; None or −∞ likewise."""
         return None
 
-    def pair_probe(
-        self, child: int, parents: Tensor, least: float
-    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
-        """Pairs of nodes that explain something only together, twice the nats, the most first.
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+        """Pairs of nodes that explain something only together, twice the nats.
 
         Arguments:
+            child: (b,).
+            parents: (b, n) bool.
             least: By chance it is some thirty at most.
         """
         raise NotImplementedError

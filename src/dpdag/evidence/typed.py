@@ -13,7 +13,6 @@ from ..columns import Table
 from .blocks import CategoryCurves, CategoryLines
 from .categories import Indicators
 from .discrete import DiscreteEvidence
-from .gp import GPEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
 from .switches import SwitchEvidence
@@ -142,6 +141,19 @@ class TypedEvidence(MixtureEvidence):
             change[~own] = super().screens(child[~own], parents[~own])
         return change
 
-    def _process(self, child: int, parents: Tensor) -> GPEvidence | None:
+    def _held_by(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         """Of a continuous child; a discrete one is probed by what curves leave of its codes."""
-        return None if self.discrete.discrete[child] else super()._process(child, parents)
+        return torch.where(self.discrete.discrete[child], -1, super()._held_by(child, parents))
+
+    def joint_screens(
+        self, child: Tensor, parents: Tensor
+    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+        """Of continuous children, the others' processes being latent ones."""
+        own = ~self.discrete.discrete[child]
+        value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
+        if bool(own.any()):
+            found = super().joint_screens(child[own], parents[own])
+            if found is None:
+                return None
+            value[own] = found
+        return value

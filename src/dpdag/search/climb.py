@@ -114,7 +114,7 @@ class Climb:
         Arguments:
             cuts: Further edges, to be evaluated to the end.
         """
-        bars = {edge: -math.inf for edge in cuts} | {edge: bar for edge in edges}
+        bars = dict.fromkeys(cuts, -math.inf) | dict.fromkeys(edges, bar)
         edges = [edge for edge in bars if not self.exact[edge]]
         if not edges:
             return

@@ -103,19 +103,10 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
         if gain[k] <= max(floor, 0.0 if against[k] else floor):
             break
         if not exact[k]:
-            room = climb.evidence.lookahead
-            ranked = np.argsort(-gain, kind="stable")[: 2 * room]
+            ranked = np.argsort(-gain, kind="stable")[: 2 * climb.evidence.lookahead]
             ranked = ranked[(gain[ranked] > floor) & ~exact[ranked]]
-            cuts = [
-                _likely_cut(climb, pairs.edge(one), floor) if against[one] else []
-                for one in ranked.tolist()
-            ]
-            hopeless = np.array([cut is None for cut in cuts])
-            gain[ranked[hopeless]] = -math.inf
-            batch = ranked[~hopeless][:room]
-            going = dict.fromkeys(edge for cut in cuts for edge in cut or ())
-            also = list(going)[: room - len(batch)]  # which costs no time
-            climb.confirm(pairs[batch].edges(), penalty - _LITTLE, cuts=also)
+            batch, hopeless = _confirm_first(climb, pairs, ranked, against, floor)
+            gain[hopeless] = -math.inf
             exact[batch] = True
             gain[batch] = pairs[batch].read(climb.change) - penalty
             gain[batch] -= 0.0 if toll is None else toll[batch]
@@ -124,17 +115,30 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
             gain -= np.where(exact, toll, 0.0)
         else:
-            cut: list[Edge] | None = []
+            own: list[Edge] | None = []
             if against[k]:
                 next_ones = np.where(exact & against, gain, -math.inf)
-                cut = _known_cut(climb, edge, pairs, next_ones, least)
+                own = _known_cut(climb, edge, pairs, next_ones, least)
             gain[k] = -math.inf
-            change = None if cut is None else _insertion(climb, edge, cut)
+            change = None if own is None else _insertion(climb, edge, own)
             if change and change.gain > least:
                 found.append(change)
                 least = max(least, _least(found))
                 gain[(pairs.child == edge[1]) & (gain <= change.gain)] = -math.inf
     return found
+
+
+def _confirm_first(
+    climb: Climb, pairs: Pairs, ranked: np.ndarray, against: np.ndarray, floor: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Confirm the first of some insertions but those that cuts make hopeless: both."""
+    cuts = [_likely_cut(climb, pairs.edge(k), floor) if against[k] else [] for k in ranked.tolist()]
+    hopeless, room = np.array([cut is None for cut in cuts]), climb.evidence.lookahead
+    batch = ranked[~hopeless][:room]
+    going = dict.fromkeys(edge for cut in cuts for edge in cut or ())
+    also = list(going)[: room - len(batch)]  # which costs no time
+    climb.confirm(pairs[batch].edges(), climb.penalty - _LITTLE, cuts=also)
+    return batch, ranked[hopeless]
 
 
 def _candidates(climb: Climb, *, cuts: bool) -> tuple[Pairs, np.ndarray]:  # (m,), (m,) bool

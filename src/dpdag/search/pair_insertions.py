@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -45,7 +44,14 @@ def insert_pairs(climb: Climb) -> bool:
     """
     if not climb.evidence.sees_pairs:
         return False
-    tried = [one for one in map(partial(_promising, climb), range(len(climb.edges))) if one]
+    asked = [child for child in range(len(climb.edges)) if _may_want_pairs(climb, child)]
+    if not asked:
+        return False
+    clearly = _CLEAR + 2 * math.log(max(1.0, len(climb.edges) ** 2 / 2 / _MANY))
+    parents = torch.from_numpy(climb.edges.T[asked].copy())
+    found = climb.evidence.pair_probes(torch.tensor(asked), parents, clearly)
+    each = (_promising(climb, child, *found.of_row(k)) for k, child in enumerate(asked))
+    tried = [one for one in each if one]
     if not tried:
         return False
     price = torch.cat([one.price for one in tried])
@@ -65,16 +71,20 @@ def insert_pairs(climb: Climb) -> bool:
     return improved
 
 
-def _promising(climb: Climb, child: int) -> _Tried | None:
-    """The clearest pairs, if there are any and they were not tried before."""
+def _may_want_pairs(climb: Climb, child: int) -> bool:
+    """Whether there is room, and pairs were not tried where it stands now."""
     own = climb.edges[:, child]
-    full = int(own.sum()) + 2 > climb.max_parents
-    if full or not climb.is_new("pair", child, own, climb.reach()[child]):
-        return None
-    clearly = _CLEAR + 2 * math.log(max(1.0, len(own) ** 2 / 2 / _MANY))
-    found, score = climb.evidence.pair_probe(child, climb.parents(child), clearly)
+    room = int(own.sum()) + 2 <= climb.max_parents
+    return room and climb.is_new("pair", child, own, climb.reach()[child])
+
+
+def _promising(
+    climb: Climb, child: int, found: Tensor, score: Tensor
+) -> _Tried | None:  # (k, 2), (k,)
+    """The clearest pairs that may be worth their price."""
     if not len(found):
         return None
+    own = climb.edges[:, child]
     pairs = found.numpy()
     cost, _ = climb.freeing(child, np.unique(pairs))
     cost[own] = 0.0

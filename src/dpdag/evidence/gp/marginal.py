@@ -94,14 +94,14 @@ def additions_score(
 
 
 def gp_residual(
-    y: Tensor,  # (N,)
-    x: Tensor,  # (N, d)
-    parameters: Tensor,  # (d + 2,)
+    y: Tensor,  # (*, N)
+    x: Tensor,  # (*, N, d)
+    parameters: Tensor,  # (*, d + 2)
     kernel: Kernel = _SMOOTH,
-) -> Tensor:  # (N,)
+) -> Tensor:  # (*, N)
     r"""What the posterior mean leaves of ``y``, up to its scale: :math:`M^{-1} y`."""
     factor, _, _ = _factor(x, parameters, kernel)
-    return torch.cholesky_solve(y.unsqueeze(-1), factor)[:, 0]
+    return torch.cholesky_solve(y.unsqueeze(-1), factor)[..., 0]
 
 
 def gp_weights(

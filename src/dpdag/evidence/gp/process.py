@@ -12,13 +12,13 @@ from torch import Tensor
 from ...columns import Table
 from ...deadline import ENDLESS, Deadline
 from ...ops.memory import require_memory
+from ..interactions import ClearPairs, simple_shapes
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
 from .batches import BySets, Families, as_bits, bits_of, members
 from .budget import affordable_sets, set_bytes
 from .inputs import Inputs
-from .interactions import clear_pairs, simple_shapes
 from .kernels import KERNELS
 from .marginal import (
     additions_score,
@@ -364,20 +364,22 @@ class GPEvidence(ScreenedEvidence):
                 value[rows] = additions_score(y, read.x, read.spread(own), features, self.kernel)
         return value
 
-    def _read(self, child: int, parents: Tensor) -> tuple[Tensor, Tensor]:  # -> (N, W), (W + 2,)
-        """What the kernel of a child reads, with its parameters."""
-        read = self._inputs.read(Families.of(torch.tensor([child]), parents[None]))
-        return read.x[0], read.spread(self.kernel_parameters(child, parents)[None])[0]
-
-    def pair_probe(
-        self, child: int, parents: Tensor, least: float
-    ) -> tuple[Tensor, Tensor]:  # (n,) bool -> (k, 2), (k,)
-        residual = self._table.y[:, child]
-        if parents.any():
-            residual = gp_residual(residual, *self._read(child, parents), self.kernel)
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+        residual = self._table.y[:, child.to(self.device)].T.contiguous()
+        given = parents.any(-1).nonzero()[:, 0]
+        for rows in given[parents[given].sum(-1).argsort(stable=True)].split(self._chunk):
+            if not len(rows):
+                break
+            self.deadline.check()
+            families = Families.of(child[rows], parents[rows])
+            found = [self.kernel_parameters(int(v), parents[k]) for v, k in zip(child[rows], rows)]
+            scales, ends = widest(parents[rows], found)
+            own = torch.cat([scales.gather(1, families.members), ends], -1)
+            y, read = families.children(self._table), self._inputs.read(families)
+            residual[rows] = gp_residual(y, read.x, read.spread(own), self.kernel)
         if self._shapes is None:
             self._shapes = simple_shapes(self._table.x)
-        return clear_pairs(residual, self._shapes, least)
+        return ClearPairs.of(residual, self._shapes, least)
 
     def _features(self, log_scale: float) -> Tensor:  # (N, n, k)
         if log_scale not in self._feature_cache:
