@@ -176,10 +176,15 @@ class GPEvidence(ScreenedEvidence):
 
     def kernel_parameters(self, child: int, parents: Tensor) -> Tensor:  # (n,) bool -> (|S| + 2,)
         """Logarithms of length scales in order of nodes, of the noise ratio and of the other."""
-        key = (child, as_bits(parents))
-        if key not in self._known:
-            self.log_evidence(torch.tensor([child]), parents[None])
-        return self._known[key].parameters
+        return self._parameters(torch.tensor([child]), parents[None])[0]
+
+    def _parameters(self, child: Tensor, parents: Tensor) -> list[Tensor]:  # (b,), (b, n) bool
+        """The same of several sets."""
+        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        new = torch.tensor([key not in self._known for key in keys])
+        if bool(new.any()):
+            self.fit(child[new], parents[new])
+        return [self._known[key].parameters for key in keys]
 
     def fit(
         self,
@@ -322,7 +327,7 @@ class GPEvidence(ScreenedEvidence):
         return torch.cat([self._screened(*part) for part in parts])
 
     def _screened(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
-        found = [self.kernel_parameters(int(v), row) for v, row in zip(child, parents)]
+        found = self._parameters(child, parents)
         trials = neighbours(child, parents, found)
         values = self._tried(child[trials.row], trials)
         base = values[: len(child)]
@@ -349,7 +354,7 @@ class GPEvidence(ScreenedEvidence):
 
     def probes(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
         """For sets that are not empty."""
-        found = [self.kernel_parameters(int(v), row) for v, row in zip(child, parents)]
+        found = self._parameters(child, parents)
         scales, ends = widest(parents, found)
         typical = torch.stack([typical_scale(one) for one in found])
         value = torch.empty(parents.shape, dtype=torch.float64)
@@ -372,7 +377,7 @@ class GPEvidence(ScreenedEvidence):
                 break
             self.deadline.check()
             families = Families.of(child[rows], parents[rows])
-            found = [self.kernel_parameters(int(v), parents[k]) for v, k in zip(child[rows], rows)]
+            found = self._parameters(child[rows], parents[rows])
             scales, ends = widest(parents[rows], found)
             own = torch.cat([scales.gather(1, families.members), ends], -1)
             y, read = families.children(self._table), self._inputs.read(families)
