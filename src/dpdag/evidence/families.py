@@ -14,7 +14,7 @@ from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .base import Evidence
 from .gp import GPEvidence
-from .gp.batches import BySets, as_bits
+from .gp.batches import BySets, keys_of
 from .gram import sets_for
 from .linear import LinearEvidence
 from .noise import NOISES, Levels, log_root, noise_factors
@@ -143,7 +143,7 @@ class FamilyAverage(Evidence):
     ) -> Tensor:
         if not self.processes:  # nothing is dear
             return self.log_evidence(child, parents)
-        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        keys = keys_of(child, parents)
         value = torch.empty(len(child), dtype=torch.float64)
         new = torch.tensor([key not in self._known for key in keys])
         if bool((~new).any()):
@@ -161,7 +161,7 @@ class FamilyAverage(Evidence):
 
     def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
         """Log of prior times density of every family; −∞ where it does not matter."""
-        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        keys = keys_of(child, parents)
         new = {key: k for k, key in enumerate(keys) if key not in self._known}
         if new:
             rows = torch.tensor(list(new.values()))
@@ -184,6 +184,7 @@ class FamilyAverage(Evidence):
         own = each[[self.functions.index(name) for name in self.processes]]
         return _Nearest(own > each.amax() - NEAR, lift)
 
+    @torch.inference_mode()  # many small operations, none of them differentiated
     def _evaluate(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
     ) -> tuple[Tensor, Tensor]:  # -> (b, f, k), (b,)

@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, MutableMapping
 from typing import NamedTuple, TypeVar
 
+import numpy as np
 from torch import Tensor
 
 from ...columns import Table
 from ..gram import padded_members
 
-__all__ = ["BySets", "Families", "as_bits", "bits_of", "members"]
+__all__ = ["BySets", "Families", "bits_of", "keys_of", "members"]
 
 
 Value = TypeVar("Value")
@@ -75,13 +76,20 @@ class Families(NamedTuple):
         return table.y[:, self.child.to(table.y.device)].T
 
 
-def as_bits(parents: Tensor) -> int:  # (n,) bool
-    """A parent set as the bits of an integer."""
-    return bits_of(parents.nonzero()[:, 0])
+def keys_of(child: Tensor, parents: Tensor) -> list[tuple[int, int]]:  # (b,), (b, n) bool
+    """Children with their parent sets as the bits of integers.
+
+    Example:
+        >>> keys_of(torch.tensor([2]), torch.tensor([[True, True, False]]))
+        [(2, 3)]
+    """
+    packed = np.packbits(parents.numpy(), axis=-1, bitorder="little")
+    bits = [int.from_bytes(row.tobytes(), "little") for row in packed]
+    return list(zip(child.tolist(), bits))
 
 
 def bits_of(nodes: Tensor) -> int:  # (k,)
-    """The same from its members."""
+    """Such an integer from the members."""
     return sum(1 << j for j in nodes.tolist())
 
 

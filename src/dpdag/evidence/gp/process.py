@@ -16,7 +16,7 @@ from ..interactions import ClearPairs, simple_shapes
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
-from .batches import BySets, Families, as_bits, bits_of, members
+from .batches import BySets, Families, bits_of, keys_of, members
 from .budget import affordable_sets, set_bytes
 from .inputs import Inputs
 from .kernels import KERNELS
@@ -180,7 +180,7 @@ class GPEvidence(ScreenedEvidence):
 
     def _parameters(self, child: Tensor, parents: Tensor) -> list[Tensor]:  # (b,), (b, n) bool
         """The same of several sets."""
-        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        keys = keys_of(child, parents)
         new = torch.tensor([key not in self._known for key in keys])
         if bool(new.any()):
             self.fit(child[new], parents[new])
@@ -202,7 +202,7 @@ class GPEvidence(ScreenedEvidence):
         goal = nothing if target is None else target
         rough_goal = nothing if rough_target is None else rough_target
         found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
-        keys = [(int(v), as_bits(row)) for v, row in zip(child, parents)]
+        keys = keys_of(child, parents)
         for k, key in enumerate(keys):
             if key in self._known:
                 old = self._known[key]
@@ -228,7 +228,7 @@ class GPEvidence(ScreenedEvidence):
         size = parents.sum(-1)
         width = int(size.max())
         families = Families.of(child, parents)
-        near = [self._neighbour(int(v), row) for v, row in zip(child, parents)]
+        near = [self._neighbour(*key) for key in keys_of(child, parents)]
         starts = [self._warm(row, known, width) for row, known in zip(parents, near)]
         point = torch.stack(starts)
         by_scale, *others = self.kernel.curvature
@@ -300,9 +300,9 @@ class GPEvidence(ScreenedEvidence):
     def _pull(self, families: Families, parameters: Tensor) -> Tensor:  # (b, w + 2)
         return self.kernel.prior_pull(parameters) * _with_ends(families.mask)
 
-    def _neighbour(self, child: int, parents: Tensor) -> tuple[int, _Known] | None:  # (n,) bool
+    def _neighbour(self, child: int, bits: int) -> tuple[int, _Known] | None:
         """The best known set with one parent more or less, as bits, and what is known of it."""
-        known = self._known.near(child, as_bits(parents))
+        known = self._known.near(child, bits)
         return max(known, key=lambda one: one[1].value, default=None)
 
     def _warm(
@@ -320,6 +320,7 @@ class GPEvidence(ScreenedEvidence):
         start[-2:] = known.parameters[-2:]
         return start
 
+    @torch.inference_mode()
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         """For sets that are not empty and were followed to the end."""
         some = max(1, _WORKSPACE // self.n_nodes**2)
