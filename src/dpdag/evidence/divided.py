@@ -74,10 +74,10 @@ class DividedMixture(MixtureEvidence):
         return _each(self.parts, self.part_of, "misfits", child, parents)
 
     def reach(
-        self, child: Tensor, parents: Tensor, target: Tensor, *, afresh: bool = False
+        self, child: Tensor, parents: Tensor, target: Tensor, afresh: Tensor | None = None
     ) -> Tensor:
-        given = child, parents, target
-        return _each(self.parts, self.part_of, "reach", *given, afresh=afresh)
+        afresh = torch.zeros_like(child).bool() if afresh is None else afresh
+        return _each(self.parts, self.part_of, "reach", child, parents, target, afresh)
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
         return _each(self.parts, self.part_of, "screens", child, parents)
@@ -150,7 +150,7 @@ def divided_sums(
     **options: Any,
 ) -> Evidence:
     """Sums of curves, :class:`AdditiveEvidence`, on the rows of each column."""
-    return divided(was_set, lambda rows: AdditiveEvidence(standardise(x[rows])[0], **options))
+    return divided(was_set, lambda rows: AdditiveEvidence(standardise(x[rows])[0]))
 
 
 def _divide(was_set: Tensor, make: Callable[[Tensor], Part]) -> tuple[list[Part], Tensor]:
@@ -162,22 +162,17 @@ def _divide(was_set: Tensor, make: Callable[[Tensor], Part]) -> tuple[list[Part]
 
 
 def _each(
-    parts: Sequence[Evidence],
-    part_of: Tensor,
-    method: str,
-    child: Tensor,
-    *given: Tensor,
-    **options: Any,
+    parts: Sequence[Evidence], part_of: Tensor, method: str, child: Tensor, *given: Tensor
 ) -> Tensor:  # (n,), (b,), (b, ...) -> (b, ...)
     """What a method of every child's own part answers."""
     which = part_of[child]
     answers = [
-        (rows, getattr(parts[k], method)(child[rows], *(part[rows] for part in given), **options))
+        (rows, getattr(parts[k], method)(child[rows], *(part[rows] for part in given)))
         for k in which.unique().tolist()
         for rows in [(which == k).nonzero()[:, 0]]
     ]
     if not answers:
-        return torch.as_tensor(getattr(parts[0], method)(child, *given, **options))
+        return torch.as_tensor(getattr(parts[0], method)(child, *given))
     value = answers[0][1].new_empty(len(child), *answers[0][1].shape[1:])
     for rows, answer in answers:
         value[rows] = answer

@@ -139,7 +139,7 @@ class FamilyAverage(Evidence):
         return self.terms(child, parents).flatten(1).logsumexp(-1)
 
     def reach(
-        self, child: Tensor, parents: Tensor, target: Tensor, *, afresh: bool = False
+        self, child: Tensor, parents: Tensor, target: Tensor, afresh: Tensor | None = None
     ) -> Tensor:
         if not self.processes:  # nothing is dear
             return self.log_evidence(child, parents)
@@ -150,7 +150,9 @@ class FamilyAverage(Evidence):
             value[~new] = self.log_evidence(child[~new], parents[~new])
         if bool(new.any()):
             near = [self._nearest(*key) for key, own in zip(keys, new) if own]
-            dear = torch.stack([one.dear for one in near]) | afresh & self.asked[child[new], None]
+            dear = torch.stack([one.dear for one in near])
+            if afresh is not None:
+                dear |= (afresh & self.asked[child])[new, None]
             lift = torch.tensor([one.lift for one in near], dtype=torch.float64)
             terms, final = self._evaluate(child[new], parents[new], target[new] - lift, dear)
             value[new] = terms.flatten(1).logsumexp(-1)

@@ -239,7 +239,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         if bool(sums.any()):
             first = next(iter(self.processes.values()))
             value[sums] = first.screens(child[sums], parents[sums])
-        return value
+        return value.masked_fill(value <= 0, -math.inf)
 
     def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
         held = self._held_by(child, parents)

@@ -44,7 +44,7 @@ class ScreenedEvidence(Evidence):
     def joint_screens(
         self, child: Tensor, parents: Tensor
     ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
-        """A third, of what parents may bring that do not act together yet; None or −∞ likewise."""
+        """What additions may bring to parents that do not act together yet; −∞ where nothing."""
         return None
 
     def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
@@ -70,13 +70,12 @@ class ScreenedEvidence(Evidence):
         child: Tensor,  # (b,)
         parents: Tensor,  # (b, n) bool
         target: Tensor,  # (b,)
-        *,
-        afresh: bool = False,
+        afresh: Tensor | None = None,  # (b,) bool
     ) -> Tensor:  # (b,)
         """The evidence, or a value below ``target`` as soon as it is clear that it stays below.
 
         Arguments:
-            afresh: Whether to look at all that may matter, whatever did with a parent less.
+            afresh: Of which sets all that may matter is looked at, whatever did with a parent less.
         """
         return self.log_evidence(child, parents)
 

@@ -109,8 +109,8 @@ class _Run:
         nodes = np.flatnonzero((self.cost < math.inf) & ~self.parents.numpy())
         # Most runs end soon; those that do not are worth a wider look.
         width = _NARROW if self.depth < _SHALLOW else _WIDE
-        tops = [nodes[np.argsort(-one[nodes], kind="stable")[:width]] for one in rankings]
-        return sorted({node for top in tops for node in top.tolist()})
+        tops = [(one, nodes[np.argsort(-one[nodes], kind="stable")[:width]]) for one in rankings]
+        return sorted({node for one, top in tops for node in top[one[top] > -math.inf].tolist()})
 
     def add(self, parents: Tensor, value: float) -> None:  # (n,) bool
         """Go on with these parents."""
@@ -125,17 +125,12 @@ def _extend(climb: Climb, runs: Sequence[_Run]) -> None:
 
     Values that stay too low for a run to go on are only rough.
     """
-    child, parents = (
-        torch.tensor([run.child for run in runs]),
-        torch.stack([r.parents for r in runs]),
-    )
-    seen = climb.evidence
-    rankings = [ask(child, parents) for ask in (seen.screens, seen.probes, seen.joint_screens)]
-    ranked = [one for one in rankings if one is not None]
-    chosen = [
-        run.candidates([one[k].numpy() for one in ranked if one[k].max() > -math.inf])
-        for k, run in enumerate(runs)
-    ]
+    evidence, child = climb.evidence, torch.tensor([run.child for run in runs])
+    parents = torch.stack([run.parents for run in runs])
+    joint = evidence.joint_screens(child, parents)
+    rankings = evidence.screens(child, parents), evidence.probes(child, parents), joint
+    ranked = [one.numpy() for one in rankings if one is not None]
+    chosen = [run.candidates([one[k] for one in ranked]) for k, run in enumerate(runs)]
     row = torch.tensor([k for k, nodes in enumerate(chosen) for _ in nodes], dtype=torch.long)
     node = torch.tensor([one for nodes in chosen for one in nodes], dtype=torch.long)
     price = torch.tensor([float(run.cost[one]) for run, some in zip(runs, chosen) for one in some])
@@ -143,8 +138,9 @@ def _extend(climb: Climb, runs: Sequence[_Run]) -> None:
     larger[torch.arange(len(row)), node] = True
     least = torch.tensor([run.best_total - _DIP + run.penalty + run.paid for run in runs])
     target = least.double()[row] + price
-    asked = child[row], larger, target
-    values = climb.evidence.reach(*asked, afresh=True) - price if len(row) else price
+    afresh = None if joint is None else joint[row, node] > -math.inf
+    asked = child[row], larger, target, afresh
+    values = evidence.reach(*asked) - price if len(row) else price
     for k, run in enumerate(runs):
         own = (row == k).nonzero()[:, 0]
         run.ended = not len(own)
