@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .climb import Change, Climb, Edge
+from .pairs import Pairs
 
 __all__ = ["reverse_families"]
 
@@ -26,6 +27,8 @@ def reverse_families(climb: Climb) -> bool:
     parents of a child explain nothing without one of them, that one is tried in its place.
     Likewise single steps may make :math:`a \leftarrow y \to b`; so where two children of a node
     promise to explain a good part of what they would lose, both are tried as its parents.
+    And where :math:`a \to y` was taken for :math:`y \to a`, the causes of a have become causes of
+    y: so a parent whose child promises likewise changes families with it.
     """
     n = len(climb.edges)
     alone = climb.evidence.log_evidence(torch.arange(n), torch.zeros(n, n, dtype=torch.bool))
@@ -52,6 +55,11 @@ def reverse_families(climb: Climb) -> bool:
         for fork, better in zip(forks, (values > target).tolist()):
             if better and (now := _fork(climb, fork.node, again=True)):
                 climb.apply([(k, now.node) for k in now.pair], now.remove)
+    swaps = [pair for pair in _promising(climb) if climb.is_new("swap", *_situation(climb, *pair))]
+    climb.foresee([one for one in (_exchange(climb, *pair, swap=True) for pair in swaps) if one])
+    for pair in swaps:
+        if exchange := _exchange(climb, *pair, swap=True):
+            climb.apply(*exchange)
     return climb.total > before
 
 
@@ -70,19 +78,42 @@ class _Fork(NamedTuple):
     price: float
 
 
-def _exchange(climb: Climb, parent: int, child: int) -> Change | None:
-    """Give the child's place among its parents to one of them, where that can be."""
+def _promising(climb: Climb) -> list[Edge]:
+    """Edges whose child promises to explain a good part of what it would lose.
+
+    Of parents with causes of their own: for others that is an ordinary reversal.
+    """
+    edges = Pairs.of(climb.edges & climb.allowed.T & climb.edges.any(0)[:, None])
+    loss = np.maximum(-edges.read(climb.change) - climb.penalty, 0.0)
+    return edges[edges.read(climb.change.T) > _PROMISE * loss].edges()
+
+
+def _situation(climb: Climb, parent: int, child: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """A name for an edge, and the families at its ends."""
+    return parent * len(climb.edges) + child, climb.edges[:, parent], climb.edges[:, child]
+
+
+def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> Change | None:
+    """Give the child's place among its parents to one of them, where that can be.
+
+    Arguments:
+        swap: Whether the child gets the parent's own causes for that.
+    """
     family = np.flatnonzero(climb.edges[:, child]).tolist()
     if parent not in family:  # an exchange before this one removed it
         return None
     causes = [child, *(k for k in family if k != parent)]
+    own = np.flatnonzero(climb.edges[:, parent]).tolist() if swap else []
     cost, cuts = climb.freeing(parent, causes)
     insert = [(k, parent) for k in causes if not climb.edges[k, parent]]
-    remove = {(k, child) for k in family}
-    remove |= {edge for k, _ in insert for edge in cuts.get(k, [])}
     possible = all(cost[k] < math.inf for k, _ in insert)
+    remove = {edge for k, _ in insert for edge in cuts.get(k, [])}
+    remove |= {(k, child) for k in family if k not in own}
+    remove |= {(k, parent) for k in own if k not in causes}
+    insert += [(k, child) for k in own if k not in family]
+    possible &= all(bool(climb.allowed[edge]) for edge in insert)
     kept = not any(climb.required[edge] for edge in remove)
-    slim = climb.edges[:, parent].sum() + len(insert) <= climb.max_parents
+    slim = max(len(own), climb.edges[:, parent].sum() + len(insert)) <= climb.max_parents
     return (insert, sorted(remove)) if possible and kept and slim else None
 
 
