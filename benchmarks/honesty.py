@@ -390,6 +390,11 @@ _HEAD = (
     "Searches were done once; probabilities are computed by the learner as it is from what they "
     "stored. Hidden causes have more tables, because they are nearest to the bar of 80 %. Two "
     "cores.\n\n"
+    "Searches have since learned to leave two more dead ends. On 42 tables that nothing had seen "
+    "(seven kinds, tables 9700 to 9705: hidden causes, joint with 500 and with few rows, "
+    "multiplicative noise, sigmoid of sum and noise, triggers, two populations), searched by both, "
+    "395 edges were stated before, 94.9 % of them right, and 391 now, 95.4 %; the least are 83 % "
+    "of 46 (two populations) and 88 % of 58 (hidden causes).\n\n"
 )
 
 
