@@ -80,7 +80,8 @@ def keys_of(child: Tensor, parents: Tensor) -> list[tuple[int, int]]:  # (b,), (
     """Children with their parent sets as the bits of integers.
 
     Example:
-        >>> keys_of(torch.tensor([2]), torch.tensor([[True, True, False]]))
+        >>> from torch import tensor
+        >>> keys_of(tensor([2]), tensor([[True, True, False]]))
         [(2, 3)]
     """
     packed = np.packbits(parents.numpy(), axis=-1, bitorder="little")
