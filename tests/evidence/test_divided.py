@@ -166,3 +166,13 @@ def test_causes_that_were_set_to_one_value_keep_it() -> None:
     )
     asked = torch.tensor([2]), torch.tensor([[False, True, False, True]])
     assert bool(right.log_evidence(*asked) > wrong.log_evidence(*asked) + 50)
+
+
+def test_sums_have_as_many_functions_as_asked_for() -> None:
+    x = table()
+    asked = torch.tensor([1]), torch.tensor([[True, False, False, False]])
+    few, own = (divided_sums(x, mask(), n_functions=count) for count in (2, 8))
+    assert float(few.log_evidence(*asked)) != float(own.log_evidence(*asked))
+    none = divided_sums(x, torch.zeros_like(mask()), n_functions=2)
+    assert isinstance(none, AdditiveEvidence)
+    assert none.basis.size == 2

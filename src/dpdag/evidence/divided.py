@@ -150,7 +150,7 @@ def divided_sums(
     **options: Any,
 ) -> Evidence:
     """Sums of curves, :class:`AdditiveEvidence`, on the rows of each column."""
-    return divided(was_set, lambda rows: AdditiveEvidence(standardise(x[rows])[0]))
+    return divided(was_set, lambda rows: AdditiveEvidence(standardise(x[rows])[0], **options))
 
 
 def _divide(was_set: Tensor, make: Callable[[Tensor], Part]) -> tuple[list[Part], Tensor]:
