@@ -148,12 +148,6 @@ class TypedEvidence(MixtureEvidence):
     def joint_screens(
         self, child: Tensor, parents: Tensor
     ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
-        """Of continuous children, the others' processes being latent ones."""
-        own = ~self.discrete.discrete[child]
-        value = torch.full(parents.shape, -math.inf, dtype=torch.float64)
-        if bool(own.any()):
-            found = super().joint_screens(child[own], parents[own])
-            if found is None:
-                return None
-            value[own] = found
-        return value
+        """Of continuous children; processes of the others are latent ones."""
+        continuous = ~self.discrete.discrete[child]
+        return super().joint_screens(child, parents & continuous[:, None])

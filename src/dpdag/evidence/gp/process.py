@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -18,6 +17,7 @@ from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
 from .batches import BySets, Families, bits_of, keys_of, members
 from .budget import affordable_sets, set_bytes
+from .fits import GPFit, Known, promised
 from .inputs import Inputs
 from .kernels import KERNELS
 from .marginal import (
@@ -32,50 +32,10 @@ from .neighbours import Trials, neighbours, typical_scale, widest
 __all__ = ["GPEvidence", "GPFit"]
 
 _TRUST = 6.0  # nats promised by a step that need not be checked
-_DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU, _ASKED_FOR = 256, 64  # there, and how many a search asks for at once
 _WORKSPACE = 2**24  # numbers held of parent sets that are screened
 _LEAST_ROWS, _MOST_ROWS = 150, 300  # of the screening
-
-
-_UNKNOWN = math.inf, 0.0
-
-
-class GPFit(NamedTuple):
-    """Gaussian processes of several parent sets.
-
-    Attributes:
-        value: (b,) log evidence, or less where it stays below what was asked for.
-        residual: (b, N) on rows left out one by one, in units of their deviation; only where the
-            value is final.
-        final: (b,) whether the value was followed to the end.
-        rough: (b,) the same on the rows of the screening, by which processes can be compared.
-    """
-
-    value: Tensor
-    residual: Tensor
-    final: Tensor
-    rough: Tensor
-
-    @classmethod
-    def empty(cls, count: int, rows: int, device: torch.device) -> GPFit:
-        """Nothing that matters."""
-        nothing = torch.full((count,), -math.inf, dtype=torch.float64)
-        residual = torch.zeros(count, rows, dtype=torch.float64, device=device)
-        return cls(nothing, residual, torch.zeros(count, dtype=torch.bool), nothing.clone())
-
-    def put(self, rows: Tensor, part: GPFit) -> None:
-        """Write some of them."""
-        for whole, own in zip(self, part):
-            whole[rows] = own
-
-
-class _Known(NamedTuple):
-    value: float
-    rough: float
-    parameters: Tensor  # (|S| + 2,)
-    residual: Tensor  # (N,)
 
 
 class GPEvidence(ScreenedEvidence):
@@ -146,7 +106,7 @@ class GPEvidence(ScreenedEvidence):
             way_out="lower 'rows'",
             device=str(device),
         )
-        self._known: BySets[_Known] = BySets()
+        self._known: BySets[Known] = BySets()
         self._shapes: Tensor | None = None
         self._feature_cache: dict[float, Tensor] = {}
 
@@ -219,7 +179,7 @@ class GPEvidence(ScreenedEvidence):
                 if part.final[k]:
                     own = torch.cat([points[k, : int(parents[row].sum())], points[k, -2:]])
                     value, rough = float(part.value[k]), float(part.rough[k])
-                    self._known[keys[row]] = _Known(value, rough, own, part.residual[k].float())
+                    self._known[keys[row]] = Known(value, rough, own, part.residual[k].float())
         return found
 
     def _optimise(
@@ -241,10 +201,10 @@ class GPEvidence(ScreenedEvidence):
             rough = self._ascend(self._screen, families, point, hessian * scale)
             point, hessian = rough.point, rough.inverse_hessian / scale
             found.rough.copy_(rough.value)
-            promised, doubt = _promised(rough.value, near, scale)
+            hoped, doubt = promised(rough.value, near, scale)
             hopeful = rough.value >= rough_goal
-            short = hopeful & (promised + doubt < goal)
-            found.value[short] = promised[short]
+            short = hopeful & (hoped + doubt < goal)
+            found.value[short] = hoped[short]
             open_ = (hopeful & ~short).nonzero()[:, 0]
         if len(open_):
             some = families.take(open_)
@@ -300,13 +260,13 @@ class GPEvidence(ScreenedEvidence):
     def _pull(self, families: Families, parameters: Tensor) -> Tensor:  # (b, w + 2)
         return self.kernel.prior_pull(parameters) * _with_ends(families.mask)
 
-    def _neighbour(self, child: int, bits: int) -> tuple[int, _Known] | None:
+    def _neighbour(self, child: int, bits: int) -> tuple[int, Known] | None:
         """The best known set with one parent more or less, as bits, and what is known of it."""
         known = self._known.near(child, bits)
         return max(known, key=lambda one: one[1].value, default=None)
 
     def _warm(
-        self, parents: Tensor, near: tuple[int, _Known] | None, width: int
+        self, parents: Tensor, near: tuple[int, Known] | None, width: int
     ) -> Tensor:  # (n,) bool -> (w + 2,)
         """Start parameters from those of a neighbour."""
         start = self.kernel.start(width)
@@ -395,16 +355,3 @@ class GPEvidence(ScreenedEvidence):
 
 def _with_ends(mask: Tensor) -> Tensor:  # (b, w) bool -> (b, w + 2) float
     return torch.nn.functional.pad(mask.double(), (0, 2), value=1.0)
-
-
-def _promised(
-    rough: Tensor,  # (b,)
-    near: Sequence[tuple[int, _Known] | None],
-    scale: float,
-) -> tuple[Tensor, Tensor]:  # (b,), (b,)
-    """Values on all rows, if a neighbour's changes as it does on few rows, and how far to trust."""
-    known = [_UNKNOWN if one is None else (one[1].value, one[1].rough) for one in near]
-    value, before = torch.tensor(known, dtype=torch.float64).unbind(-1)
-    change = scale * (rough - before)
-    least, share = _DOUBT
-    return value + change, least + share * change.abs()
