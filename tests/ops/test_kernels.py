@@ -31,7 +31,7 @@ pytestmark = [] if INTERPRETED else [pytest.mark.gpu]
 from dpdag.ops.kernels.draw import perturbed_scores  # noqa: E402
 from dpdag.ops.kernels.log_sums import log_sums  # noqa: E402
 from dpdag.ops.kernels.matching import assign, optimality_gap  # noqa: E402
-from dpdag.ops.kernels.random import WIDTH, edge_uniforms  # noqa: E402
+from dpdag.ops.kernels.random import edge_uniforms, tile_width  # noqa: E402
 
 DEVICE = "cpu" if INTERPRETED else "cuda"
 SIZES = [1, 5, 40, 132] if INTERPRETED else [1, 5, 40, 100, 132, 517]
@@ -42,12 +42,12 @@ def normal(*shape: int, seed: int = 0) -> Tensor:
 
 
 @triton.jit
-def _write(out, seeds, n, n_seeds, n_tiles, ROWS: tl.constexpr):
+def _write(out, seeds, n, n_seeds, n_tiles, ROWS: tl.constexpr, WIDTH: tl.constexpr):
     draw, tile = tl.program_id(0), tl.program_id(2)
     row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     column = tile * WIDTH + tl.arange(0, WIDTH)
     seed = tl.load(seeds + draw % n_seeds)
-    value = edge_uniforms(seed, draw // n_seeds, row, tile, n_tiles, ROWS)
+    value = edge_uniforms(seed, draw // n_seeds, row, tile, n_tiles, ROWS, WIDTH)
     place = draw * n * n + row[:, None] * n + column[None, :]
     tl.store(out + place, value, mask=(row < n)[:, None] & (column < n)[None, :])
 
@@ -55,8 +55,10 @@ def _write(out, seeds, n, n_seeds, n_tiles, ROWS: tl.constexpr):
 def uniforms(n: int, seeds: Tensor, draws: int) -> Tensor:  # (draws, n, n)
     """The numbers behind the edges."""
     out = torch.empty(draws, n, n, device=DEVICE)
-    n_tiles = -(-n // WIDTH.value)
-    _write[(draws, -(-n // 16), n_tiles)](out, seeds, n, len(seeds), n_tiles, ROWS=16)
+    width = tile_width(n)
+    n_tiles = -(-n // width)
+    grid = (draws, -(-n // 16), n_tiles)
+    _write[grid](out, seeds, n, len(seeds), n_tiles, ROWS=16, WIDTH=width)
     return out.double()
 
 

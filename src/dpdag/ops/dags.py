@@ -129,14 +129,11 @@ class _SeededDAGs(torch.autograd.Function):
         temperature: float,
         edge_temperature: float,
     ) -> Tensor:  # (samples · batch, n, n)
-        from .kernels.draw import draw_dags, perturbed_scores
+        from .kernels.draw import draw_dags
 
-        probabilities = torch.sigmoid(edge_logits)
-        probabilities.diagonal(dim1=-2, dim2=-1).zero_()
         with torch.cuda.device_of(order_logits):
-            scores = perturbed_scores(order_logits, seeds, samples * len(order_logits))
-            dags = draw_dags(probabilities, scores, seeds)
-        ctx.save_for_backward(edge_logits, probabilities, scores, seeds)
+            dags, scores = draw_dags(order_logits, edge_logits, seeds, samples * len(order_logits))
+        ctx.save_for_backward(edge_logits, scores, seeds)
         ctx.temperatures = temperature, edge_temperature
         return dags
 
@@ -145,11 +142,11 @@ class _SeededDAGs(torch.autograd.Function):
         from .kernels.edge_gradient import edge_gradient
         from .kernels.order_gradient import order_gradient
 
-        (edge_logits, probabilities, scores, seeds), (grad,) = ctx.saved_tensors, grads
+        (edge_logits, scores, seeds), (grad,) = ctx.saved_tensors, grads
         temperature, edge_temperature = ctx.temperatures
         to_order = to_edges = None
         if ctx.needs_input_grad[0]:
-            to_scores = order_gradient(grad, probabilities, scores, seeds, temperature)
+            to_scores = order_gradient(grad, edge_logits, scores, seeds, temperature)
             to_order = to_scores.unflatten(0, (-1, len(edge_logits))).sum(0)
         if ctx.needs_input_grad[1]:
             to_edges = edge_gradient(grad, edge_logits, scores, seeds, edge_temperature)

@@ -6,9 +6,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .random import WIDTH, edge_uniforms, gumbels
+from .random import edge_uniforms, gumbels, tile_width
 
-__all__ = ["ROWS", "alignment", "draw_dags", "perturbed_scores", "precedes"]
+__all__ = ["ROWS", "alignment", "chosen", "draw_dags", "perturbed_scores", "precedes"]
 
 ROWS = 8  # of a tile
 
@@ -33,9 +33,45 @@ def precedes(own, other, row, column):
 
 
 @triton.jit
+def chosen(uniform, logit):
+    """Which edges are there before the order is: φ + L ≥ 0, or u < σ(φ)."""
+    return uniform * (1 + tl.exp(-logit)) < 1
+
+
+@triton.jit
+def _draw_whole(
+    dags,
+    scores,
+    order_logits,
+    edge_logits,
+    seeds,
+    n_units,
+    batch,
+    n_seeds,
+    UNIT: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
+    """One DAG of few nodes and its scores."""
+    n = n_units * UNIT  # tells the compiler what rows are aligned to
+    draw = tl.program_id(0).to(tl.int64)
+    node = tl.arange(0, WIDTH)
+    seed = tl.load(seeds + draw % n_seeds)
+    sample = (draw // n_seeds).to(tl.int32)
+    psi = tl.load(order_logits + (draw % batch) * n + node, mask=node < n, other=0.0)
+    score = psi + gumbels(seed, sample, node)
+    tl.store(scores + draw * n + node, score, mask=node < n)
+    inside = (node < n)[:, None] & (node < n)[None, :]
+    place = node[:, None] * n + node[None, :]
+    phi = tl.load(edge_logits + (draw % batch) * n * n + place, mask=inside, other=0.0)
+    uniform = edge_uniforms(seed, sample, node, 0, 1, WIDTH, WIDTH)
+    edge = chosen(uniform, phi) & precedes(score, score, node, node)
+    tl.store(dags + draw * n * n + place, edge.to(tl.float32), mask=inside)
+
+
+@triton.jit
 def _draw(
     dags,
-    probabilities,
+    edge_logits,
     scores,
     seeds,
     n_units,
@@ -44,25 +80,26 @@ def _draw(
     n_tiles,
     UNIT: tl.constexpr,
     ROWS: tl.constexpr,
+    WIDTH: tl.constexpr,
 ):
     """Some rows of one DAG, written once."""
-    n = n_units * UNIT  # tells the compiler what rows are aligned to
+    n = n_units * UNIT
     draw = tl.program_id(0).to(tl.int64)
     row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     seed = tl.load(seeds + draw % n_seeds)
     sample = (draw // n_seeds).to(tl.int32)
     scores += draw * n
     dags += draw * n * n
-    probabilities += (draw % batch) * n * n
+    edge_logits += (draw % batch) * n * n
     own = tl.load(scores + row, mask=row < n, other=0.0)
     for tile in range(n_tiles):
         column = tile * WIDTH + tl.arange(0, WIDTH)
         inside = (row < n)[:, None] & (column < n)[None, :]
         place = row[:, None].to(tl.int64) * n + column[None, :]
         other = tl.load(scores + column, mask=column < n, other=0.0)
-        probability = tl.load(probabilities + place, mask=inside, other=0.0)
-        uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS)
-        edge = (uniform < probability) & precedes(own, other, row, column)
+        phi = tl.load(edge_logits + place, mask=inside, other=0.0)
+        uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS, WIDTH)
+        edge = chosen(uniform, phi) & precedes(own, other, row, column)
         tl.store(dags + place, edge.to(tl.float32), mask=inside)
 
 
@@ -81,21 +118,43 @@ def perturbed_scores(order_logits: Tensor, seeds: Tensor, draws: int) -> Tensor:
     return scores
 
 
-def draw_dags(probabilities: Tensor, scores: Tensor, seeds: Tensor) -> Tensor:
-    """Random edges along scores: (batch, n, n), (draws, n), (seeds) -> (draws, n, n)."""
-    draws, n = scores.shape
-    dags = scores.new_empty(draws, n, n)
-    unit = alignment(n)
+def draw_dags(
+    order_logits: Tensor,  # (batch, n)
+    edge_logits: Tensor,  # (batch, n, n)
+    seeds: Tensor,  # (seeds)
+    draws: int,
+) -> tuple[Tensor, Tensor]:  # (draws, n, n), (draws, n)
+    """DAGs, and the scores along which they are drawn."""
+    batch, n = order_logits.shape
+    dags = edge_logits.new_empty(draws, n, n)
+    unit, width = alignment(n), tile_width(n)
+    shape = {"UNIT": unit, "WIDTH": width}
+    if n <= width:
+        scores = order_logits.new_empty(draws, n)
+        _draw_whole[(draws,)](
+            dags,
+            scores,
+            order_logits,
+            edge_logits,
+            seeds,
+            n // unit,
+            batch,
+            len(seeds),
+            **shape,
+            num_warps=width // 8,
+        )
+        return dags, scores
+    scores = perturbed_scores(order_logits, seeds, draws)
     _draw[(draws, triton.cdiv(n, ROWS))](
         dags,
-        probabilities,
+        edge_logits,
         scores,
         seeds,
         n // unit,
-        len(probabilities),
+        batch,
         len(seeds),
-        triton.cdiv(n, WIDTH.value),
-        UNIT=unit,
+        triton.cdiv(n, width),
+        **shape,
         ROWS=ROWS,
     )
-    return dags
+    return dags, scores

@@ -7,7 +7,7 @@ import triton.language as tl
 from torch import Tensor
 
 from .draw import ROWS, alignment, precedes
-from .random import WIDTH, edge_uniforms
+from .random import edge_uniforms, tile_width
 
 __all__ = ["edge_gradient"]
 
@@ -34,6 +34,7 @@ def _edge_gradient(
     UNIT: tl.constexpr,
     PLAIN: tl.constexpr,
     ROWS: tl.constexpr,
+    WIDTH: tl.constexpr,
 ):
     """g · m · σ'((φ + L) / τ) / τ of one tile, summed over ``span`` samples of a batch item."""
     n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
@@ -52,7 +53,9 @@ def _edge_gradient(
     for number in range(part * span, tl.minimum((part + 1) * span, samples)):
         draw = number * batch + item
         seed = tl.load(seeds + draw % n_seeds)
-        uniform = edge_uniforms(seed, (draw // n_seeds).to(tl.int32), row, tile, n_tiles, ROWS)
+        uniform = edge_uniforms(
+            seed, (draw // n_seeds).to(tl.int32), row, tile, n_tiles, ROWS, WIDTH
+        )
         # With L = log((1 - u) / u) the odds of the sigmoid are for : against.
         weight_for, weight_against = 1 - uniform, uniform * odds
         if not PLAIN:
@@ -78,7 +81,8 @@ def edge_gradient(
 ) -> Tensor:  # (batch, n, n)
     """The gradient of φ, summed over the samples."""
     (draws, n), batch = scores.shape, len(edge_logits)
-    n_tiles = triton.cdiv(n, WIDTH.value)
+    width = tile_width(n)
+    n_tiles = triton.cdiv(n, width)
     tiles = n_tiles * triton.cdiv(n, ROWS)
     samples = draws // batch
     # Few tiles are summed in several parts, for as many programs as keep a GPU busy.
@@ -107,5 +111,6 @@ def edge_gradient(
         UNIT=unit,
         PLAIN=temperature == 1,
         ROWS=ROWS,
+        WIDTH=width,
     )
     return out[0] if parts == 1 else out.sum(0)

@@ -7,7 +7,7 @@ With positions k by descending score and :math:`w_{kj} = e^{-|s_k - s_j| / \tau}
 
 On either side of k the weight is a product of a factor of k and one of j. So every sum over T is
 made of sums over single rows and columns of H, and of recurrences along the order: nothing of size
-n² is stored.
+n² is stored. The few nodes that fit into one tile need no such care: T is two matrix products.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .draw import ROWS, alignment
-from .random import WIDTH, edge_uniforms
+from .draw import ROWS, alignment, chosen, precedes
+from .random import edge_uniforms, tile_width
 
 __all__ = ["order_gradient"]
 
@@ -120,7 +120,7 @@ def _incident_sums(
     of_rows,
     of_columns,
     upstream,
-    probabilities,
+    edge_logits,
     scores,
     tables,
     seeds,
@@ -136,6 +136,7 @@ def _incident_sums(
     scale,
     UNIT: tl.constexpr,
     ROWS: tl.constexpr,
+    WIDTH: tl.constexpr,
 ):
     """Sums of H = g · [φ + L ≥ 0] over rows and columns of one part of a DAG."""
     n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
@@ -147,7 +148,7 @@ def _incident_sums(
     scores += draw * n
     tables += draw * 5 * n
     upstream += draw * draw_stride
-    probabilities += (draw % batch) * n * n
+    edge_logits += (draw % batch) * n * n
     of_rows += (draw * n_tiles + tile) * 4 * n
     of_columns += (draw * n_spans + part) * 4 * n
     column = tile * WIDTH + tl.arange(0, WIDTH)
@@ -167,15 +168,16 @@ def _incident_sums(
         there = (
             row[:, None].to(tl.int64) * row_stride + column[None, :].to(tl.int64) * column_stride
         )
-        probability = tl.load(probabilities + place, mask=inside, other=0.0)
+        phi = tl.load(edge_logits + place, mask=inside, other=0.0)
         grad = tl.load(upstream + there, mask=inside, other=0.0)
         own = tl.load(scores + row, mask=row < n, other=0.0)
         own_rank = tl.load(tables + 4 * n + row, mask=row < n, other=0.0)
         own_before = tl.load(tables + row, mask=row < n, other=0.0)
         own_before += tl.load(tables + 2 * n + row, mask=row < n, other=0.0)
         own_after = tl.load(tables + n + row, mask=row < n, other=0.0)
-        uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS)
-        value = tl.where(uniform < probability, grad, 0.0)
+        uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS, WIDTH)
+        there_at_all = chosen(uniform, phi) & (row[:, None] != column[None, :])
+        value = tl.where(there_at_all, grad, 0.0)
         weighted = value * tl.exp(-tl.abs(own[:, None] - other[None, :]) * scale)
         first = own_rank[:, None] < other_rank[None, :]
         along, against = tl.where(first, weighted, 0.0), tl.where(first, 0.0, weighted)
@@ -197,16 +199,81 @@ def _incident_sums(
     tl.store(out + 3 * n, tl.sum(slope, 0), mask=column < n)
 
 
+@triton.jit
+def _order_gradient_whole(
+    out,
+    upstream,
+    edge_logits,
+    scores,
+    seeds,
+    n_units,
+    batch,
+    n_seeds,
+    draw_units,
+    row_units,
+    column_stride,
+    scale,
+    UNIT: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
+    """The gradient of all scores of one draw of few nodes, by matrix products."""
+    n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
+    draw = tl.program_id(0).to(tl.int64)
+    node = tl.arange(0, WIDTH)
+    row, column = node[:, None], node[None, :]
+    inside = (row < n) & (column < n)
+    seed = tl.load(seeds + draw % n_seeds)
+    score = tl.load(scores + draw * n + node, mask=node < n, other=0.0)
+    phi = tl.load(edge_logits + (draw % batch) * n * n + row * n + column, mask=inside, other=0.0)
+    there = row * row_stride + column * column_stride
+    grad = tl.load(upstream + draw * draw_stride + there, mask=inside, other=0.0)
+    sample = (draw // n_seeds).to(tl.int32)
+    uniform = edge_uniforms(seed, sample, node, 0, 1, WIDTH, WIDTH)
+    H = tl.where(chosen(uniform, phi) & (row != column), grad, 0.0)
+    first = precedes(score, score, node, node)
+    M = (first & inside).to(tl.float32)
+    T = tl.dot(tl.trans(M), H, input_precision="tf32x3")
+    T = tl.dot(M, tl.trans(H), T, input_precision="tf32x3")
+    weight = tl.exp(-tl.abs(score[:, None] - score[None, :]) * scale)
+    weight = tl.where(inside, weight, 0.0)
+    soft = weight / tl.where(node < n, tl.sum(weight, 1), 1.0)[:, None]
+    slope = soft * (T - tl.sum(soft * T, 1)[:, None])
+    slope = tl.where(first, slope, -slope)
+    tl.store(out + draw * n + node, (tl.sum(slope, 0) - tl.sum(slope, 1)) * scale, mask=node < n)
+
+
 def order_gradient(
     upstream: Tensor,  # (draws, n, n)
-    probabilities: Tensor,  # (batch, n, n) with a diagonal of zeros
+    edge_logits: Tensor,  # (batch, n, n)
     scores: Tensor,  # (draws, n)
     seeds: Tensor,  # (seeds)
     temperature: float,
 ) -> Tensor:  # (draws, n)
     """The gradient of the scores, where H is the upstream gradient times the edges."""
     draws, n = scores.shape
-    n_tiles = triton.cdiv(n, WIDTH.value)
+    batch, width, scale = len(edge_logits), tile_width(n), 1 / temperature
+    out = torch.empty_like(scores)
+    draw_stride, row_stride, column_stride = upstream.stride()
+    unit = alignment(n, draw_stride, row_stride)
+    strides = draw_stride // unit, row_stride // unit, column_stride
+    shape = {"UNIT": unit, "WIDTH": width}
+    if n <= width:
+        _order_gradient_whole[(draws,)](
+            out,
+            upstream,
+            edge_logits,
+            scores,
+            seeds,
+            n // unit,
+            batch,
+            len(seeds),
+            *strides,
+            scale,
+            **shape,
+            num_warps=width // 8,
+        )
+        return out
+    n_tiles = triton.cdiv(n, width)
     rows = n * draws * n_tiles // _PROGRAMS
     span = min(max(triton.cdiv(rows, ROWS), 1) * ROWS, _SPAN)
     n_spans = triton.cdiv(n, span)
@@ -214,31 +281,26 @@ def order_gradient(
     tables = scores.new_empty(draws, 5, n)
     of_rows = scores.new_empty(draws, n_tiles, 4, n)
     of_columns = scores.new_empty(draws, n_spans, 4, n)
-    out = torch.empty_like(scores)
-    draw_stride, row_stride, column_stride = upstream.stride()
-    unit = alignment(n, draw_stride, row_stride)
-    scale, block = 1 / temperature, triton.next_power_of_2(n)
+    block = triton.next_power_of_2(n)
     warps = min(16, max(1, block // 256))
     _tabulate[(draws,)](tables, scores, order, n, scale, BLOCK=block, num_warps=warps)
     _incident_sums[(draws, n_tiles, n_spans)](
         of_rows,
         of_columns,
         upstream,
-        probabilities,
+        edge_logits,
         scores,
         tables,
         seeds,
         n // unit,
-        len(probabilities),
+        batch,
         len(seeds),
         n_tiles,
         n_spans,
         span,
-        draw_stride // unit,
-        row_stride // unit,
-        column_stride,
+        *strides,
         scale,
-        UNIT=unit,
+        **shape,
         ROWS=ROWS,
     )
     _gather[(draws,)](
