@@ -7,7 +7,7 @@ With positions k by descending score and :math:`w_{kj} = e^{-|s_k - s_j| / \tau}
 
 On either side of k the weight is a product of a factor of k and one of j. So every sum over T is
 made of sums over single rows and columns of H, and of recurrences along the order: nothing of size
-n² is stored. The few nodes that fit into one tile need no such care: T is two matrix products.
+n² is stored. Few nodes fit into one tile, where the recurrences are sums over it.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _order_gradient_whole(
     UNIT: tl.constexpr,
     WIDTH: tl.constexpr,
 ):
-    """The gradient of all scores of one draw of few nodes, by matrix products."""
+    """The gradient of all scores of one draw of few nodes."""
     n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
     draw = tl.program_id(0).to(tl.int64)
     node = tl.arange(0, WIDTH)
@@ -229,17 +229,33 @@ def _order_gradient_whole(
     grad = tl.load(upstream + draw * draw_stride + there, mask=inside, other=0.0)
     sample = (draw // n_seeds).to(tl.int32)
     uniform = edge_uniforms(seed, sample, node, 0, 1, WIDTH, WIDTH)
-    H = tl.where(chosen(uniform, phi) & (row != column), grad, 0.0)
+    value = tl.where(chosen(uniform, phi) & (row != column), grad, 0.0)
     first = precedes(score, score, node, node)
-    M = (first & inside).to(tl.float32)
-    T = tl.dot(tl.trans(M), H, input_precision="tf32x3")
-    T = tl.dot(M, tl.trans(H), T, input_precision="tf32x3")
-    weight = tl.exp(-tl.abs(score[:, None] - score[None, :]) * scale)
-    weight = tl.where(inside, weight, 0.0)
-    soft = weight / tl.where(node < n, tl.sum(weight, 1), 1.0)[:, None]
-    slope = soft * (T - tl.sum(soft * T, 1)[:, None])
-    slope = tl.where(first, slope, -slope)
-    tl.store(out + draw * n + node, (tl.sum(slope, 0) - tl.sum(slope, 1)) * scale, mask=node < n)
+    weight = tl.where(inside, tl.exp(-tl.abs(score[:, None] - score[None, :]) * scale), 0.0)
+    # Weights of nodes after and before that of the row.
+    later = tl.where(first, weight, 0.0)
+    earlier = tl.where(first | (row == column), 0.0, weight)
+    after, before = tl.sum(later, 1), tl.sum(earlier, 1)
+    inverse = 1 / (1 + before + after)
+    skew = (after - before) * inverse
+    mass_after = tl.sum(later * inverse[None, :], 1)
+    mass_before = tl.sum(earlier * inverse[None, :], 1)
+    kept = tl.where(first, value, 0.0)
+    plain = tl.sum(kept, 1) + tl.sum(kept, 0)
+    along, against = later * value, earlier * value
+    to_later, to_earlier = tl.sum(along, 1), tl.sum(against, 1)
+    from_earlier, from_later = tl.sum(along, 0), tl.sum(against, 0)
+    slope = tl.sum(
+        along * (mass_after + inverse)[None, :] + against * mass_before[None, :], 1
+    ) - tl.sum(along * (mass_before + inverse)[:, None] + against * mass_after[:, None], 0)
+    # Σ_{j<k} w_kj T_kj and Σ_{j>k} w_kj T_kj.
+    before = tl.sum(earlier * (plain + to_earlier - from_earlier)[None, :], 1) - from_earlier
+    after = tl.sum(later * (plain - to_later + from_later)[None, :], 1) - to_later
+    inner = (before + after + plain) * inverse
+    own = (after - before) * inverse - skew * inner
+    share = tl.sum((later - earlier) * (inner * inverse)[None, :], 1)
+    total = slope + (mass_before - mass_after) * plain - own + share
+    tl.store(out + draw * n + node, total * scale, mask=node < n)
 
 
 def order_gradient(
