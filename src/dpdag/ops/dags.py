@@ -130,9 +130,11 @@ class _SeededDAGs(torch.autograd.Function):
         edge_temperature: float,
     ) -> Tensor:  # (samples · batch, n, n)
         from .kernels.draw import draw_dags
+        from .kernels.whole import draw_whole, is_whole
 
+        draw = draw_whole if is_whole(order_logits.shape[-1]) else draw_dags
         with torch.cuda.device_of(order_logits):
-            dags, scores = draw_dags(order_logits, edge_logits, seeds, samples * len(order_logits))
+            dags, scores = draw(order_logits, edge_logits, seeds, samples * len(order_logits))
         ctx.save_for_backward(edge_logits, scores, seeds)
         ctx.temperatures = temperature, edge_temperature
         return dags
@@ -141,10 +143,14 @@ class _SeededDAGs(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         from .kernels.edge_gradient import edge_gradient
         from .kernels.order_gradient import order_gradient
+        from .kernels.whole import gradients_whole, is_whole
 
         (edge_logits, scores, seeds), (grad,) = ctx.saved_tensors, grads
         temperature, edge_temperature = ctx.temperatures
         to_order = to_edges = None
+        if is_whole(scores.shape[-1]):
+            found = gradients_whole(grad, edge_logits, scores, seeds, *ctx.temperatures)
+            return *found, None, None, None, None
         if ctx.needs_input_grad[0]:
             to_scores = order_gradient(grad, edge_logits, scores, seeds, temperature)
             to_order = to_scores.unflatten(0, (-1, len(edge_logits))).sum(0)

@@ -39,36 +39,6 @@ def chosen(uniform, logit):
 
 
 @triton.jit
-def _draw_whole(
-    dags,
-    scores,
-    order_logits,
-    edge_logits,
-    seeds,
-    n_units,
-    batch,
-    n_seeds,
-    UNIT: tl.constexpr,
-    WIDTH: tl.constexpr,
-):
-    """One DAG of few nodes and its scores."""
-    n = n_units * UNIT  # tells the compiler what rows are aligned to
-    draw = tl.program_id(0).to(tl.int64)
-    node = tl.arange(0, WIDTH)
-    seed = tl.load(seeds + draw % n_seeds)
-    sample = (draw // n_seeds).to(tl.int32)
-    psi = tl.load(order_logits + (draw % batch) * n + node, mask=node < n, other=0.0)
-    score = psi + gumbels(seed, sample, node)
-    tl.store(scores + draw * n + node, score, mask=node < n)
-    inside = (node < n)[:, None] & (node < n)[None, :]
-    place = node[:, None] * n + node[None, :]
-    phi = tl.load(edge_logits + (draw % batch) * n * n + place, mask=inside, other=0.0)
-    uniform = edge_uniforms(seed, sample, node, 0, 1, WIDTH, WIDTH)
-    edge = chosen(uniform, phi) & precedes(score, score, node, node)
-    tl.store(dags + draw * n * n + place, edge.to(tl.float32), mask=inside)
-
-
-@triton.jit
 def _draw(
     dags,
     edge_logits,
@@ -83,7 +53,7 @@ def _draw(
     WIDTH: tl.constexpr,
 ):
     """Some rows of one DAG, written once."""
-    n = n_units * UNIT
+    n = n_units * UNIT  # tells the compiler what rows are aligned to
     draw = tl.program_id(0).to(tl.int64)
     row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     seed = tl.load(seeds + draw % n_seeds)
@@ -95,7 +65,7 @@ def _draw(
     for tile in range(n_tiles):
         column = tile * WIDTH + tl.arange(0, WIDTH)
         inside = (row < n)[:, None] & (column < n)[None, :]
-        place = row[:, None].to(tl.int64) * n + column[None, :]
+        place = row[:, None] * n + column[None, :]
         other = tl.load(scores + column, mask=column < n, other=0.0)
         phi = tl.load(edge_logits + place, mask=inside, other=0.0)
         uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS, WIDTH)
@@ -127,24 +97,8 @@ def draw_dags(
     """DAGs, and the scores along which they are drawn."""
     batch, n = order_logits.shape
     dags = edge_logits.new_empty(draws, n, n)
-    unit, width = alignment(n), tile_width(n)
-    shape = {"UNIT": unit, "WIDTH": width}
-    if n <= width:
-        scores = order_logits.new_empty(draws, n)
-        _draw_whole[(draws,)](
-            dags,
-            scores,
-            order_logits,
-            edge_logits,
-            seeds,
-            n // unit,
-            batch,
-            len(seeds),
-            **shape,
-            num_warps=width // 8,
-        )
-        return dags, scores
     scores = perturbed_scores(order_logits, seeds, draws)
+    unit, width = alignment(n), tile_width(n)
     _draw[(draws, triton.cdiv(n, ROWS))](
         dags,
         edge_logits,
@@ -154,7 +108,8 @@ def draw_dags(
         batch,
         len(seeds),
         triton.cdiv(n, width),
-        **shape,
+        UNIT=unit,
         ROWS=ROWS,
+        WIDTH=width,
     )
     return dags, scores

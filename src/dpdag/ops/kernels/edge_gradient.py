@@ -9,9 +9,22 @@ from torch import Tensor
 from .draw import ROWS, alignment, precedes
 from .random import edge_uniforms, tile_width
 
-__all__ = ["edge_gradient"]
+__all__ = ["edge_gradient", "edge_slope"]
 
 _PROGRAMS = 2048  # that keep a GPU busy
+
+
+@triton.jit
+def edge_slope(uniform, phi, scale, PLAIN: tl.constexpr):
+    """σ'((φ + L) / τ) / τ, with 1 / τ as scale; PLAIN where it is one."""
+    # With L = log((1 - u) / u) the odds of the sigmoid are for : against.
+    weight_for, weight_against = 1 - uniform, uniform * tl.exp(-phi)
+    if not PLAIN:
+        weight_for = tl.exp(tl.log(weight_for) * scale)
+        weight_against = tl.exp((tl.log(uniform) - phi) * scale)
+    weight_against = tl.minimum(weight_against, 1e18)  # whose square is finite
+    both = weight_for + weight_against
+    return weight_for * weight_against / (both * both) * scale
 
 
 @triton.jit
@@ -44,11 +57,9 @@ def _edge_gradient(
     part = tl.program_id(2)
     column = tile * WIDTH + tl.arange(0, WIDTH)
     inside = (row < n)[:, None] & (column < n)[None, :]
-    place = row[:, None].to(tl.int64) * n + column[None, :]
-    there = row[:, None].to(tl.int64) * row_stride
-    there += column[None, :].to(tl.int64) * column_stride
+    place = row[:, None] * n + column[None, :]
+    there = row[:, None] * row_stride + column[None, :] * column_stride
     phi = tl.load(edge_logits + item * n * n + place, mask=inside, other=0.0)
-    odds = tl.exp(-phi)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for number in range(part * span, tl.minimum((part + 1) * span, samples)):
         draw = number * batch + item
@@ -56,20 +67,13 @@ def _edge_gradient(
         uniform = edge_uniforms(
             seed, (draw // n_seeds).to(tl.int32), row, tile, n_tiles, ROWS, WIDTH
         )
-        # With L = log((1 - u) / u) the odds of the sigmoid are for : against.
-        weight_for, weight_against = 1 - uniform, uniform * odds
-        if not PLAIN:
-            weight_for = tl.exp(tl.log(weight_for) * scale)
-            weight_against = tl.exp((tl.log(uniform) - phi) * scale)
-        weight_against = tl.minimum(weight_against, 1e18)  # whose square is finite
-        both = weight_for + weight_against
         own = tl.load(scores + draw * n + row, mask=row < n, other=0.0)
         other = tl.load(scores + draw * n + column, mask=column < n, other=0.0)
         grad = tl.load(upstream + draw * draw_stride + there, mask=inside, other=0.0)
-        slope = grad * weight_for * weight_against / (both * both)
+        slope = grad * edge_slope(uniform, phi, scale, PLAIN)
         total += tl.where(precedes(own, other, row, column), slope, 0.0)
     out += (part * batch + item) * n * n
-    tl.store(out + place, total * scale, mask=inside)
+    tl.store(out + place, total, mask=inside)
 
 
 def edge_gradient(

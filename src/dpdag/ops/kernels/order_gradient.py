@@ -7,7 +7,7 @@ With positions k by descending score and :math:`w_{kj} = e^{-|s_k - s_j| / \tau}
 
 On either side of k the weight is a product of a factor of k and one of j. So every sum over T is
 made of sums over single rows and columns of H, and of recurrences along the order: nothing of size
-n² is stored. Few nodes fit into one tile, where the recurrences are sums over it.
+n² is stored.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .draw import ROWS, alignment, chosen, precedes
+from .draw import ROWS, alignment, chosen
+from .edge_gradient import edge_slope
 from .random import edge_uniforms, tile_width
 
-__all__ = ["order_gradient"]
+__all__ = ["gather", "order_gradient", "sum_incident", "tabulate"]
 
 _SPAN = 256  # rows at most whose sums one program makes
 _PROGRAMS = 512  # that keep a GPU busy
@@ -60,11 +61,9 @@ def _decays(scores, order, n, scale, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def _tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
+def tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
     """Per node Σ w_jk / Z_j over j < k and over j > k, 1 / Z_k, Σ_j ±S_kj and the position."""
-    draw = tl.program_id(0).to(tl.int64)
-    tables += draw * 5 * n
-    node, inside, down, up = _decays(scores + draw * n, order + draw * n, n, scale, BLOCK)
+    node, inside, down, up = _decays(scores, order, n, scale, BLOCK)
     one = tl.where(inside, 1.0, 0.0)
     before, after = _before(down, one), _after(up, one)
     inverse = one / (1 + before + after)
@@ -84,15 +83,11 @@ def _part(sums, count, which, node, inside, n):
 
 
 @triton.jit
-def _gather(
-    out, tables, of_rows, of_columns, scores, order, n, n_tiles, n_spans, scale, BLOCK: tl.constexpr
+def gather(
+    tables, of_rows, of_columns, scores, order, n, n_tiles, n_spans, scale, BLOCK: tl.constexpr
 ):
-    """The gradient of all scores of one draw."""
-    draw = tl.program_id(0).to(tl.int64)
-    tables += draw * 5 * n
-    of_rows += draw * n_tiles * 4 * n
-    of_columns += draw * n_spans * 4 * n
-    node, inside, down, up = _decays(scores + draw * n, order + draw * n, n, scale, BLOCK)
+    """The gradient of all scores of one draw, with their nodes."""
+    node, inside, down, up = _decays(scores, order, n, scale, BLOCK)
     mass_before = tl.load(tables + node, mask=inside, other=0.0)
     mass_after = tl.load(tables + n + node, mask=inside, other=0.0)
     inverse = tl.load(tables + 2 * n + node, mask=inside, other=0.0)
@@ -112,45 +107,35 @@ def _gather(
     own = (after - before) * inverse - skew * inner
     share = _after(up, inner * inverse) - _before(down, inner * inverse)
     total = slope + (mass_before - mass_after) * plain - own + share
-    tl.store(out + draw * n + node, total * scale, mask=inside)
+    return node, total * scale
 
 
 @triton.jit
-def _incident_sums(
+def sum_incident(
     of_rows,
     of_columns,
     upstream,
     edge_logits,
     scores,
     tables,
-    seeds,
-    n_units,
-    batch,
-    n_seeds,
+    seed,
+    sample,
+    tile,
     n_tiles,
-    n_spans,
-    span,
-    draw_units,
-    row_units,
+    begin,
+    end,
+    n,
+    row_stride,
     column_stride,
     scale,
-    UNIT: tl.constexpr,
+    edges,
+    edge_scale,
+    EDGES: tl.constexpr,
+    PLAIN: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
 ):
-    """Sums of H = g · [φ + L ≥ 0] over rows and columns of one part of a DAG."""
-    n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
-    draw = tl.program_id(0).to(tl.int64)
-    tile = tl.program_id(1)
-    part = tl.program_id(2)
-    seed = tl.load(seeds + draw % n_seeds)
-    sample = (draw // n_seeds).to(tl.int32)
-    scores += draw * n
-    tables += draw * 5 * n
-    upstream += draw * draw_stride
-    edge_logits += (draw % batch) * n * n
-    of_rows += (draw * n_tiles + tile) * 4 * n
-    of_columns += (draw * n_spans + part) * 4 * n
+    """Sums of H = g · [φ + L ≥ 0] over some rows and columns, and with EDGES the gradient of φ."""
     column = tile * WIDTH + tl.arange(0, WIDTH)
     other = tl.load(scores + column, mask=column < n, other=0.0)
     other_rank = tl.load(tables + 4 * n + column, mask=column < n, other=0.0)
@@ -161,13 +146,11 @@ def _incident_sums(
     forward = tl.zeros((ROWS, WIDTH), tl.float32)
     backward = tl.zeros((ROWS, WIDTH), tl.float32)
     slope = tl.zeros((ROWS, WIDTH), tl.float32)
-    for start in range(part * span, tl.minimum((part + 1) * span, n), ROWS):
+    for start in range(begin, end, ROWS):
         row = start + tl.arange(0, ROWS)
         inside = (row < n)[:, None] & (column < n)[None, :]
-        place = row[:, None].to(tl.int64) * n + column[None, :]
-        there = (
-            row[:, None].to(tl.int64) * row_stride + column[None, :].to(tl.int64) * column_stride
-        )
+        place = row[:, None] * n + column[None, :]
+        there = row[:, None] * row_stride + column[None, :] * column_stride
         phi = tl.load(edge_logits + place, mask=inside, other=0.0)
         grad = tl.load(upstream + there, mask=inside, other=0.0)
         own = tl.load(scores + row, mask=row < n, other=0.0)
@@ -192,6 +175,10 @@ def _incident_sums(
         tl.store(out + n, tl.sum(along, 1), mask=row < n)
         tl.store(out + 2 * n, tl.sum(against, 1), mask=row < n)
         tl.store(out + 3 * n, tl.sum(weighted * facing, 1), mask=row < n)
+        if EDGES:
+            so_far = tl.load(edges + place, mask=inside, other=0.0)
+            of_edge = grad * edge_slope(uniform, phi, edge_scale, PLAIN)
+            tl.store(edges + place, so_far + tl.where(first, of_edge, 0.0), mask=inside)
     out = of_columns + column
     tl.store(out, tl.sum(plain, 0), mask=column < n)
     tl.store(out + n, tl.sum(forward, 0), mask=column < n)
@@ -200,62 +187,82 @@ def _incident_sums(
 
 
 @triton.jit
-def _order_gradient_whole(
-    out,
+def _tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
+    draw = tl.program_id(0).to(tl.int64)
+    tabulate(tables + draw * 5 * n, scores + draw * n, order + draw * n, n, scale, BLOCK)
+
+
+@triton.jit
+def _sum_incident(
+    of_rows,
+    of_columns,
     upstream,
     edge_logits,
     scores,
+    tables,
     seeds,
     n_units,
     batch,
     n_seeds,
+    n_tiles,
+    n_spans,
+    span,
     draw_units,
     row_units,
     column_stride,
     scale,
     UNIT: tl.constexpr,
+    ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
 ):
-    """The gradient of all scores of one draw of few nodes."""
     n, draw_stride, row_stride = n_units * UNIT, draw_units * UNIT, row_units * UNIT
     draw = tl.program_id(0).to(tl.int64)
-    node = tl.arange(0, WIDTH)
-    row, column = node[:, None], node[None, :]
-    inside = (row < n) & (column < n)
-    seed = tl.load(seeds + draw % n_seeds)
-    score = tl.load(scores + draw * n + node, mask=node < n, other=0.0)
-    phi = tl.load(edge_logits + (draw % batch) * n * n + row * n + column, mask=inside, other=0.0)
-    there = row * row_stride + column * column_stride
-    grad = tl.load(upstream + draw * draw_stride + there, mask=inside, other=0.0)
-    sample = (draw // n_seeds).to(tl.int32)
-    uniform = edge_uniforms(seed, sample, node, 0, 1, WIDTH, WIDTH)
-    value = tl.where(chosen(uniform, phi) & (row != column), grad, 0.0)
-    first = precedes(score, score, node, node)
-    weight = tl.where(inside, tl.exp(-tl.abs(score[:, None] - score[None, :]) * scale), 0.0)
-    # Weights of nodes after and before that of the row.
-    later = tl.where(first, weight, 0.0)
-    earlier = tl.where(first | (row == column), 0.0, weight)
-    after, before = tl.sum(later, 1), tl.sum(earlier, 1)
-    inverse = 1 / (1 + before + after)
-    skew = (after - before) * inverse
-    mass_after = tl.sum(later * inverse[None, :], 1)
-    mass_before = tl.sum(earlier * inverse[None, :], 1)
-    kept = tl.where(first, value, 0.0)
-    plain = tl.sum(kept, 1) + tl.sum(kept, 0)
-    along, against = later * value, earlier * value
-    to_later, to_earlier = tl.sum(along, 1), tl.sum(against, 1)
-    from_earlier, from_later = tl.sum(along, 0), tl.sum(against, 0)
-    slope = tl.sum(
-        along * (mass_after + inverse)[None, :] + against * mass_before[None, :], 1
-    ) - tl.sum(along * (mass_before + inverse)[:, None] + against * mass_after[:, None], 0)
-    # Σ_{j<k} w_kj T_kj and Σ_{j>k} w_kj T_kj.
-    before = tl.sum(earlier * (plain + to_earlier - from_earlier)[None, :], 1) - from_earlier
-    after = tl.sum(later * (plain - to_later + from_later)[None, :], 1) - to_later
-    inner = (before + after + plain) * inverse
-    own = (after - before) * inverse - skew * inner
-    share = tl.sum((later - earlier) * (inner * inverse)[None, :], 1)
-    total = slope + (mass_before - mass_after) * plain - own + share
-    tl.store(out + draw * n + node, total * scale, mask=node < n)
+    tile = tl.program_id(1)
+    part = tl.program_id(2)
+    sum_incident(
+        of_rows + (draw * n_tiles + tile) * 4 * n,
+        of_columns + (draw * n_spans + part) * 4 * n,
+        upstream + draw * draw_stride,
+        edge_logits + (draw % batch) * n * n,
+        scores + draw * n,
+        tables + draw * 5 * n,
+        tl.load(seeds + draw % n_seeds),
+        (draw // n_seeds).to(tl.int32),
+        tile,
+        n_tiles,
+        part * span,
+        tl.minimum((part + 1) * span, n),
+        n,
+        row_stride,
+        column_stride,
+        scale,
+        of_rows,  # no edges
+        scale,
+        EDGES=False,
+        PLAIN=True,
+        ROWS=ROWS,
+        WIDTH=WIDTH,
+    )
+
+
+@triton.jit
+def _gather(
+    out, tables, of_rows, of_columns, scores, order, n, n_tiles, n_spans, scale, BLOCK: tl.constexpr
+):
+    draw = tl.program_id(0).to(tl.int64)
+    node, total = gather(
+        tables + draw * 5 * n,
+        of_rows + draw * n_tiles * 4 * n,
+        of_columns + draw * n_spans * 4 * n,
+        scores + draw * n,
+        order + draw * n,
+        n,
+        n_tiles,
+        n_spans,
+        scale,
+        BLOCK,
+    )
+    tl.store(out + draw * n + node, total, mask=tl.arange(0, BLOCK) < n)
 
 
 def order_gradient(
@@ -267,28 +274,9 @@ def order_gradient(
 ) -> Tensor:  # (draws, n)
     """The gradient of the scores, where H is the upstream gradient times the edges."""
     draws, n = scores.shape
-    batch, width, scale = len(edge_logits), tile_width(n), 1 / temperature
-    out = torch.empty_like(scores)
+    width, scale = tile_width(n), 1 / temperature
     draw_stride, row_stride, column_stride = upstream.stride()
     unit = alignment(n, draw_stride, row_stride)
-    strides = draw_stride // unit, row_stride // unit, column_stride
-    shape = {"UNIT": unit, "WIDTH": width}
-    if n <= width:
-        _order_gradient_whole[(draws,)](
-            out,
-            upstream,
-            edge_logits,
-            scores,
-            seeds,
-            n // unit,
-            batch,
-            len(seeds),
-            *strides,
-            scale,
-            **shape,
-            num_warps=width // 8,
-        )
-        return out
     n_tiles = triton.cdiv(n, width)
     rows = n * draws * n_tiles // _PROGRAMS
     span = min(max(triton.cdiv(rows, ROWS), 1) * ROWS, _SPAN)
@@ -297,10 +285,11 @@ def order_gradient(
     tables = scores.new_empty(draws, 5, n)
     of_rows = scores.new_empty(draws, n_tiles, 4, n)
     of_columns = scores.new_empty(draws, n_spans, 4, n)
+    out = torch.empty_like(scores)
     block = triton.next_power_of_2(n)
     warps = min(16, max(1, block // 256))
     _tabulate[(draws,)](tables, scores, order, n, scale, BLOCK=block, num_warps=warps)
-    _incident_sums[(draws, n_tiles, n_spans)](
+    _sum_incident[(draws, n_tiles, n_spans)](
         of_rows,
         of_columns,
         upstream,
@@ -309,15 +298,18 @@ def order_gradient(
         tables,
         seeds,
         n // unit,
-        batch,
+        len(edge_logits),
         len(seeds),
         n_tiles,
         n_spans,
         span,
-        *strides,
+        draw_stride // unit,
+        row_stride // unit,
+        column_stride,
         scale,
-        **shape,
+        UNIT=unit,
         ROWS=ROWS,
+        WIDTH=width,
     )
     _gather[(draws,)](
         out,
