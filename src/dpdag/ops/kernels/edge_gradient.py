@@ -6,8 +6,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .draw import ROWS, alignment, precedes
+from .draw import ROWS, precedes
 from .random import edge_uniforms, tile_width
+from .upstream import Upstream, arriving
 
 __all__ = ["edge_gradient", "edge_slope"]
 
@@ -42,9 +43,9 @@ def _edge_gradient(
     span,
     draw_units,
     row_units,
-    column_stride,
     scale,
     UNIT: tl.constexpr,
+    SAME: tl.constexpr,
     PLAIN: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
@@ -58,7 +59,6 @@ def _edge_gradient(
     column = tile * WIDTH + tl.arange(0, WIDTH)
     inside = (row < n)[:, None] & (column < n)[None, :]
     place = row[:, None] * n + column[None, :]
-    there = row[:, None] * row_stride + column[None, :] * column_stride
     phi = tl.load(edge_logits + item * n * n + place, mask=inside, other=0.0)
     total = tl.zeros((ROWS, WIDTH), tl.float32)
     for number in range(part * span, tl.minimum((part + 1) * span, samples)):
@@ -69,7 +69,7 @@ def _edge_gradient(
         )
         own = tl.load(scores + draw * n + row, mask=row < n, other=0.0)
         other = tl.load(scores + draw * n + column, mask=column < n, other=0.0)
-        grad = tl.load(upstream + draw * draw_stride + there, mask=inside, other=0.0)
+        grad = arriving(upstream + draw * draw_stride, row, column, row_stride, inside, SAME)
         slope = grad * edge_slope(uniform, phi, scale, PLAIN)
         total += tl.where(precedes(own, other, row, column), slope, 0.0)
     out += (part * batch + item) * n * n
@@ -94,25 +94,24 @@ def edge_gradient(
     span = triton.cdiv(samples, parts)
     parts = triton.cdiv(samples, span)
     out = scores.new_empty(parts, batch, n, n)
-    draw_stride, row_stride, column_stride = upstream.stride()
-    unit = alignment(n, draw_stride, row_stride)
+    grad = Upstream.of(upstream)
     _edge_gradient[(tiles, batch, parts)](
         out,
-        upstream,
+        grad.value,
         edge_logits,
         scores,
         seeds,
-        n // unit,
+        n // grad.unit,
         batch,
         samples,
         len(seeds),
         n_tiles,
         span,
-        draw_stride // unit,
-        row_stride // unit,
-        column_stride,
+        grad.draw_units,
+        grad.row_units,
         1 / temperature,
-        UNIT=unit,
+        UNIT=grad.unit,
+        SAME=grad.same,
         PLAIN=temperature == 1,
         ROWS=ROWS,
         WIDTH=width,

@@ -17,9 +17,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .draw import ROWS, alignment, chosen
+from .draw import ROWS, chosen, precedes
 from .edge_gradient import edge_slope
 from .random import edge_uniforms, tile_width
+from .upstream import Upstream, arriving
 
 __all__ = ["gather", "order_gradient", "sum_incident", "tabulate"]
 
@@ -62,23 +63,24 @@ def _decays(scores, order, n, scale, BLOCK: tl.constexpr):
 
 @triton.jit
 def tabulate(tables, scores, order, n, scale, BLOCK: tl.constexpr):
-    """Per node Σ w_jk / Z_j over j < k and over j > k, 1 / Z_k, Σ_j ±S_kj and the position."""
+    """Per node Σ w_jk / Z_j over j < k and over j > k, 1 / Z_k, Σ_j ±S_kj, first + third."""
     node, inside, down, up = _decays(scores, order, n, scale, BLOCK)
     one = tl.where(inside, 1.0, 0.0)
     before, after = _before(down, one), _after(up, one)
     inverse = one / (1 + before + after)
-    tl.store(tables + node, _before(down, inverse), mask=inside)
+    mass_before = _before(down, inverse)
+    tl.store(tables + node, mass_before, mask=inside)
     tl.store(tables + n + node, _after(up, inverse), mask=inside)
     tl.store(tables + 2 * n + node, inverse, mask=inside)
     tl.store(tables + 3 * n + node, (after - before) * inverse, mask=inside)
-    tl.store(tables + 4 * n + node, tl.arange(0, BLOCK).to(tl.float32), mask=inside)
+    tl.store(tables + 4 * n + node, mass_before + inverse, mask=inside)
 
 
 @triton.jit
 def _part(sums, count, which, node, inside, n):
     total = tl.where(inside, 0.0, 0.0)
     for k in range(count):
-        total += tl.load(sums + (k * 4 + which) * n + node, mask=inside, other=0.0)
+        total += tl.load(sums + (k * n + node) * 4 + which, mask=inside, other=0.0)
     return total
 
 
@@ -111,6 +113,15 @@ def gather(
 
 
 @triton.jit
+def _store_four(out, values, place, n, SIZE: tl.constexpr):
+    """Four values of each place beside each other."""
+    pairs = tl.join(values[0], values[2]), tl.join(values[1], values[3])
+    four = tl.reshape(tl.join(pairs[0], pairs[1]), (SIZE, 4))
+    which = tl.arange(0, 4)[None, :]
+    tl.store(out + place[:, None] * 4 + which, four, mask=(place < n)[:, None])
+
+
+@triton.jit
 def sum_incident(
     of_rows,
     of_columns,
@@ -126,10 +137,10 @@ def sum_incident(
     end,
     n,
     row_stride,
-    column_stride,
     scale,
     edges,
     edge_scale,
+    SAME: tl.constexpr,
     EDGES: tl.constexpr,
     PLAIN: tl.constexpr,
     ROWS: tl.constexpr,
@@ -138,7 +149,6 @@ def sum_incident(
     """Sums of H = g · [φ + L ≥ 0] over some rows and columns, and with EDGES the gradient of φ."""
     column = tile * WIDTH + tl.arange(0, WIDTH)
     other = tl.load(scores + column, mask=column < n, other=0.0)
-    other_rank = tl.load(tables + 4 * n + column, mask=column < n, other=0.0)
     other_before = tl.load(tables + column, mask=column < n, other=0.0)
     other_after = tl.load(tables + n + column, mask=column < n, other=0.0)
     other_after += tl.load(tables + 2 * n + column, mask=column < n, other=0.0)
@@ -150,40 +160,36 @@ def sum_incident(
         row = start + tl.arange(0, ROWS)
         inside = (row < n)[:, None] & (column < n)[None, :]
         place = row[:, None] * n + column[None, :]
-        there = row[:, None] * row_stride + column[None, :] * column_stride
         phi = tl.load(edge_logits + place, mask=inside, other=0.0)
-        grad = tl.load(upstream + there, mask=inside, other=0.0)
+        grad = arriving(upstream, row, column, row_stride, inside, SAME)
         own = tl.load(scores + row, mask=row < n, other=0.0)
-        own_rank = tl.load(tables + 4 * n + row, mask=row < n, other=0.0)
-        own_before = tl.load(tables + row, mask=row < n, other=0.0)
-        own_before += tl.load(tables + 2 * n + row, mask=row < n, other=0.0)
+        own_before = tl.load(tables + 4 * n + row, mask=row < n, other=0.0)
         own_after = tl.load(tables + n + row, mask=row < n, other=0.0)
         uniform = edge_uniforms(seed, sample, row, tile, n_tiles, ROWS, WIDTH)
         there_at_all = chosen(uniform, phi) & (row[:, None] != column[None, :])
         value = tl.where(there_at_all, grad, 0.0)
         weighted = value * tl.exp(-tl.abs(own[:, None] - other[None, :]) * scale)
-        first = own_rank[:, None] < other_rank[None, :]
+        first = precedes(own, other, row, column)
         along, against = tl.where(first, weighted, 0.0), tl.where(first, 0.0, weighted)
         kept = tl.where(first, value, 0.0)
         plain += kept
         forward += along
         backward += against
-        slope -= weighted * tl.where(first, own_before[:, None], own_after[:, None])
-        facing = tl.where(first, other_after[None, :], other_before[None, :])
-        out = of_rows + row
-        tl.store(out, tl.sum(kept, 1), mask=row < n)
-        tl.store(out + n, tl.sum(along, 1), mask=row < n)
-        tl.store(out + 2 * n, tl.sum(against, 1), mask=row < n)
-        tl.store(out + 3 * n, tl.sum(weighted * facing, 1), mask=row < n)
+        slope -= along * own_before[:, None] + against * own_after[:, None]
+        facing = along * other_after[None, :] + against * other_before[None, :]
+        of_tile = (
+            tl.sum(kept, 1),
+            tl.sum(along, 1),
+            tl.sum(against, 1),
+            tl.sum(facing, 1),
+        )
+        _store_four(of_rows, of_tile, row, n, ROWS)
         if EDGES:
             so_far = tl.load(edges + place, mask=inside, other=0.0)
             of_edge = grad * edge_slope(uniform, phi, edge_scale, PLAIN)
             tl.store(edges + place, so_far + tl.where(first, of_edge, 0.0), mask=inside)
-    out = of_columns + column
-    tl.store(out, tl.sum(plain, 0), mask=column < n)
-    tl.store(out + n, tl.sum(forward, 0), mask=column < n)
-    tl.store(out + 2 * n, tl.sum(backward, 0), mask=column < n)
-    tl.store(out + 3 * n, tl.sum(slope, 0), mask=column < n)
+    total = tl.sum(plain, 0), tl.sum(forward, 0), tl.sum(backward, 0), tl.sum(slope, 0)
+    _store_four(of_columns, total, column, n, WIDTH)
 
 
 @triton.jit
@@ -209,9 +215,9 @@ def _sum_incident(
     span,
     draw_units,
     row_units,
-    column_stride,
     scale,
     UNIT: tl.constexpr,
+    SAME: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
 ):
@@ -234,10 +240,10 @@ def _sum_incident(
         tl.minimum((part + 1) * span, n),
         n,
         row_stride,
-        column_stride,
         scale,
         of_rows,  # no edges
         scale,
+        SAME=SAME,
         EDGES=False,
         PLAIN=True,
         ROWS=ROWS,
@@ -275,16 +281,15 @@ def order_gradient(
     """The gradient of the scores, where H is the upstream gradient times the edges."""
     draws, n = scores.shape
     width, scale = tile_width(n), 1 / temperature
-    draw_stride, row_stride, column_stride = upstream.stride()
-    unit = alignment(n, draw_stride, row_stride)
+    grad = Upstream.of(upstream)
     n_tiles = triton.cdiv(n, width)
     rows = n * draws * n_tiles // _PROGRAMS
     span = min(max(triton.cdiv(rows, ROWS), 1) * ROWS, _SPAN)
     n_spans = triton.cdiv(n, span)
     order = scores.argsort(dim=-1, descending=True, stable=True)
     tables = scores.new_empty(draws, 5, n)
-    of_rows = scores.new_empty(draws, n_tiles, 4, n)
-    of_columns = scores.new_empty(draws, n_spans, 4, n)
+    of_rows = scores.new_empty(draws, n_tiles, n, 4)
+    of_columns = scores.new_empty(draws, n_spans, n, 4)
     out = torch.empty_like(scores)
     block = triton.next_power_of_2(n)
     warps = min(16, max(1, block // 256))
@@ -292,22 +297,22 @@ def order_gradient(
     _sum_incident[(draws, n_tiles, n_spans)](
         of_rows,
         of_columns,
-        upstream,
+        grad.value,
         edge_logits,
         scores,
         tables,
         seeds,
-        n // unit,
+        n // grad.unit,
         len(edge_logits),
         len(seeds),
         n_tiles,
         n_spans,
         span,
-        draw_stride // unit,
-        row_stride // unit,
-        column_stride,
+        grad.draw_units,
+        grad.row_units,
         scale,
-        UNIT=unit,
+        UNIT=grad.unit,
+        SAME=grad.same,
         ROWS=ROWS,
         WIDTH=width,
     )

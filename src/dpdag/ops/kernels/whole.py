@@ -9,10 +9,12 @@ from torch import Tensor
 from .draw import ROWS, alignment, chosen, precedes
 from .order_gradient import gather, sum_incident, tabulate
 from .random import edge_uniforms, gumbels, tile_width
+from .upstream import Upstream
 
 __all__ = ["draw_whole", "gradients_whole", "is_whole"]
 
 _PROGRAMS = 1024  # that keep a GPU busy
+_REGISTERS = 128  # of a thread at most, so that several programs share a multiprocessor
 
 
 def is_whole(n: int) -> bool:
@@ -73,10 +75,10 @@ def _differentiate(
     span,
     draw_units,
     row_units,
-    column_stride,
     scale,
     edge_scale,
     UNIT: tl.constexpr,
+    SAME: tl.constexpr,
     PLAIN: tl.constexpr,
     ROWS: tl.constexpr,
     WIDTH: tl.constexpr,
@@ -96,12 +98,12 @@ def _differentiate(
         draw = number * batch + item
         own = scores + draw * n
         score = tl.load(own + node, mask=node < n, other=0.0)
-        position = tl.zeros((WIDTH,), tl.int32)
+        before = tl.zeros((ROWS, WIDTH), tl.int32)
         for start in range(0, n, ROWS):
             row = start + tl.arange(0, ROWS)
             rival = tl.load(own + row, mask=row < n, other=-float("inf"))
-            position += tl.sum(precedes(rival, score, row, node).to(tl.int32), 0)
-        tl.store(order + position, node, mask=node < n)
+            before += precedes(rival, score, row, node).to(tl.int32)
+        tl.store(order + tl.sum(before, 0), node, mask=node < n)
         tl.debug_barrier()
         tabulate(tables, own, order, n, scale, WIDTH)
         tl.debug_barrier()
@@ -120,10 +122,10 @@ def _differentiate(
             n,
             n,
             row_stride,
-            column_stride,
             scale,
             out,
             edge_scale,
+            SAME=SAME,
             EDGES=True,
             PLAIN=PLAIN,
             ROWS=ROWS,
@@ -179,30 +181,30 @@ def gradients_whole(
     parts = triton.cdiv(samples, span)
     out = scores.new_zeros(parts, batch, n + 1, n)
     notes = scores.new_empty(parts, batch, 14, n)
-    draw_stride, row_stride, column_stride = upstream.stride()
-    unit = alignment(n, draw_stride, row_stride)
+    grad = Upstream.of(upstream)
     _differentiate[(batch, parts)](
         out,
         notes,
-        upstream,
+        grad.value,
         edge_logits,
         scores,
         seeds,
-        n // unit,
+        n // grad.unit,
         batch,
         samples,
         len(seeds),
         span,
-        draw_stride // unit,
-        row_stride // unit,
-        column_stride,
+        grad.draw_units,
+        grad.row_units,
         1 / temperature,
         1 / edge_temperature,
-        UNIT=unit,
+        UNIT=grad.unit,
+        SAME=grad.same,
         PLAIN=edge_temperature == 1,
         ROWS=ROWS,
         WIDTH=width,
-        num_warps=max(1, width // 16),
+        num_warps=max(1, width // 32),
+        maxnreg=_REGISTERS,
     )
     total = out[0] if parts == 1 else out.sum(0)
     return total[:, n], total[:, :n]
