@@ -21,6 +21,18 @@ def test_acyclicity_and_reachability_agree_with_networkx(n: int) -> None:
         assert reach.nonzero().tolist() == sorted(map(list, closure.edges))
 
 
+@pytest.mark.parametrize(("n", "cyclic"), [(65, False), (150, False), (150, True)])
+def test_reachability_of_one_large_graph_is_that_of_a_batch(n: int, cyclic: bool) -> None:
+    graph = random_graphs(n, 1)[0].triu(1)
+    shuffle = torch.randperm(n, generator=torch.Generator().manual_seed(0))
+    graph = graph[shuffle][:, shuffle]
+    if cyclic:
+        cause, effect = graph.nonzero()[0]
+        graph[effect, cause] = 1
+    assert bool(is_acyclic(graph)) is not cyclic
+    assert torch.equal(reachability(graph), reachability(graph[None])[0])
+
+
 def test_topological_order_puts_causes_first() -> None:
     graphs = random_graphs(8, 60)
     graphs = graphs[is_acyclic(graphs)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,9 +18,8 @@ from ..search import SearchResult
 
 __all__ = ["direction_odds"]
 
-Edge = tuple[int, int]
-# Cost, number, turned edges, the two nodes last changed, gains before that change.
-_Waiting = tuple[float, int, frozenset[Edge], tuple[int, ...], np.ndarray]
+# Cost, number, edges that are turned, the two nodes last changed, gains before that change.
+_Waiting = tuple[float, int, frozenset[int], tuple[int, ...], np.ndarray]
 
 
 def direction_odds(
@@ -47,78 +47,101 @@ def direction_odds(
     """
     n = len(found.adjacency)
     limits = Knowledge().resolve(n) if constraints is None else constraints
-    start = found.adjacency.numpy()
-    weight: dict[frozenset[Edge], float] = {frozenset(): 0.0}  # by the edges that are turned
-    waiting: list[_Waiting] = [
-        (0.0, 0, frozenset(), (), found.gain.nan_to_num(nan=-math.inf).numpy())
-    ]
+    edges = found.adjacency.nonzero().numpy()
+    gain = found.gain.nan_to_num(nan=-math.inf).numpy()
+    gains = np.stack([gain[edges[:, 0], edges[:, 1]], gain[edges[:, 1], edges[:, 0]]], 1)
+    weight: dict[frozenset[int], float] = {frozenset(): 0.0}  # by the edges that are turned
+    waiting: list[_Waiting] = [(0.0, 0, frozenset(), (), gains)]
     expanded = 0
     while waiting and expanded < most:
-        cost, _, turned, changed, gain = heapq.heappop(waiting)
+        cost, _, turned, changed, gains = heapq.heappop(waiting)
         expanded += 1
-        graph = _turn(start, turned)
+        graph = _Turned.of(n, edges, turned)
         try:
-            gain = _updated(gain, graph, changed, evidence, certainty - cost)
+            gains = _updated(gains, graph, changed, evidence, certainty - cost)
         except OutOfTimeError:
             break
-        for i, j in _reversible(graph, limits):
-            value = gain[j, i] - gain[i, j] - cost
-            further = turned ^ {(i, j) if start[i, j] else (j, i)}
-            if value >= -certainty and further not in weight:
-                weight[further] = value
-                heapq.heappush(waiting, (-value, len(weight), further, (i, j), gain))
+        each = np.arange(len(edges))
+        value = gains[each, 1 - graph.way] - gains[each, graph.way] - cost
+        likely = np.flatnonzero(value >= -certainty)
+        for edge in likely[_reversible(graph, likely, limits)].tolist():
+            further = turned ^ {edge}
+            if further not in weight:
+                weight[further] = float(value[edge])
+                ends = tuple(edges[edge].tolist())
+                heapq.heappush(waiting, (-weight[further], len(weight), further, ends, gains))
     share = torch.softmax(torch.tensor(list(weight.values()), dtype=torch.float64), 0)
     against = torch.zeros(n, n, dtype=torch.float64)
     for turned, part in zip(weight, share):
-        for i, j in turned:
+        for i, j in edges[list(turned)]:
             against[i, j] += part
     odds = torch.log((1 - against).clamp_min(1e-12)) - torch.log(against.clamp_min(1e-12))
     odds = odds.clamp(-certainty, certainty).masked_fill(~found.adjacency, 0.0)
     return odds - odds.mT
 
 
-def _turn(graph: np.ndarray, edges: frozenset[Edge]) -> np.ndarray:  # (n, n) bool -> (n, n)
-    turned = graph.copy()
-    for i, j in edges:
-        turned[i, j], turned[j, i] = False, True
-    return turned
+class _Turned(NamedTuple):
+    """A graph with some of its edges turned round."""
+
+    edges: np.ndarray  # (m, 2) as they were
+    way: np.ndarray  # (m) 1 where an edge is turned, else 0
+    adjacency: np.ndarray  # (n, n) bool
+
+    @classmethod
+    def of(cls, n: int, edges: np.ndarray, turned: frozenset[int]) -> _Turned:
+        way = np.zeros(len(edges), dtype=int)
+        way[list(turned)] = 1
+        graph = cls(edges, way, np.zeros((n, n), dtype=bool))
+        graph.adjacency[graph.ends] = True
+        return graph
+
+    @property
+    def ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Causes and effects (m)."""
+        each = np.arange(len(self.edges))
+        return self.edges[each, self.way], self.edges[each, 1 - self.way]
 
 
-def _reversible(graph: np.ndarray, limits: Constraints) -> list[tuple[int, int]]:
-    """Edges that can be turned round without closing a cycle or breaking what is known."""
-    edges = torch.from_numpy(graph)
-    known = edges | limits.before
-    cause, effect = (edges & limits.allowed.mT & ~limits.required).nonzero(as_tuple=True)
+def _reversible(graph: _Turned, which: np.ndarray, limits: Constraints) -> np.ndarray:  # -> bool
+    """Which edges can be turned round without closing a cycle or breaking what is known."""
+    if not len(which):
+        return np.zeros(0, dtype=bool)
+    known = torch.from_numpy(graph.adjacency) | limits.before
+    cause, effect = (torch.from_numpy(end[which]) for end in graph.ends)
+    open_ = limits.allowed[effect, cause] & ~limits.required[cause, effect]
     # A second path from i to j leads through a successor of i that reaches j.
-    free = ~(known[cause] & reachability(known).T[effect]).any(-1)
-    return list(zip(cause[free].tolist(), effect[free].tolist()))
+    second = (known[cause] & reachability(known).T[effect]).any(-1)
+    return (open_ & ~second).numpy()
 
 
 def _updated(
-    gain: np.ndarray,  # (n, n)
-    graph: np.ndarray,  # (n, n) bool
+    gains: np.ndarray,  # (m, 2) of every edge as it was, and turned
+    graph: _Turned,
     changed: tuple[int, ...],
     evidence: ScreenedEvidence,
     most: float,
-) -> np.ndarray:  # (n, n)
+) -> np.ndarray:  # (m, 2)
     """Gains after the parents of some nodes have changed, for their neighbours alone.
 
     Only rough where turning the edge would lose more than ``most`` nats anyway.
     """
     if not changed:
-        return gain
+        return gains
+    parents = torch.from_numpy(graph.adjacency.T.copy())
     child = torch.tensor(changed)
-    base = evidence.log_evidence(child, torch.from_numpy(graph.T[list(changed)].copy()))
-    edges = [(i, k) for k, j in enumerate(changed) for i in np.flatnonzero(graph[:, j] | graph[j])]
-    source, place = (torch.tensor(part) for part in zip(*edges))
-    at, own = source.numpy(), child[place].numpy()
-    sets = torch.from_numpy(graph.T[own].copy())
-    sets[torch.arange(len(edges)), source] ^= True
+    base = evidence.log_evidence(child, parents[child])
+    place, at = (graph.edges == np.array(changed)[:, None, None]).any(-1).nonzero()
+    own = child[place].numpy()
+    into = (graph.edges[at, 0] == own).astype(int)  # which of both gains is that of this end
+    source = graph.edges[at, into]
+    there = graph.way[at] == into
+    sets = parents[own]
+    sets[torch.arange(len(at)), source] ^= True
     # What the edge brings the other way is known, unless that end has changed too.
-    known = np.where(np.isin(at, changed), np.nan, gain[own, at])
-    least = np.where(graph[at, own], -known, known) - most
+    known = np.where(np.isin(source, changed), np.nan, gains[at, 1 - into])
+    least = np.where(there, -known, known) - most
     target = base[place] + torch.from_numpy(np.nan_to_num(least, nan=-math.inf))
     change = (evidence.reach(child[place], sets, target) - base[place]).numpy()
-    fresh = gain.copy()
-    fresh[at, own] = np.where(graph[at, own], -change, change)
+    fresh = gains.copy()
+    fresh[at, into] = np.where(there, -change, change)
     return fresh
