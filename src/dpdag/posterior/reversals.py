@@ -71,10 +71,11 @@ def direction_odds(
                 ends = tuple(edges[edge].tolist())
                 heapq.heappush(waiting, (-weight[further], len(weight), further, ends, gains))
     share = torch.softmax(torch.tensor(list(weight.values()), dtype=torch.float64), 0)
+    of_edge = np.zeros(len(edges))
+    for turned, part in zip(weight, share.tolist()):
+        of_edge[list(turned)] += part
     against = torch.zeros(n, n, dtype=torch.float64)
-    for turned, part in zip(weight, share):
-        for i, j in edges[list(turned)]:
-            against[i, j] += part
+    against[tuple(edges.T)] = torch.from_numpy(of_edge)
     odds = torch.log((1 - against).clamp_min(1e-12)) - torch.log(against.clamp_min(1e-12))
     odds = odds.clamp(-certainty, certainty).masked_fill(~found.adjacency, 0.0)
     return odds - odds.mT

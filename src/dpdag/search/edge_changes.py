@@ -70,7 +70,7 @@ def shortlist_edges(climb: Climb) -> bool:
         if probes is not None and probes[k].max() > -math.inf:
             rankings.append(probes[k].numpy())
         for ranking in rankings:
-            top = candidates[np.argsort(-ranking[candidates], kind="stable")[:_SHORTLIST]]
+            top = candidates[_first(ranking[candidates], _SHORTLIST)]
             climb.forced[top, child] = True
     progress = bool((~climb.widened).any())
     climb.widened[:] = True
@@ -103,7 +103,7 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
         if gain[k] <= max(floor, 0.0 if against[k] else floor):
             break
         if not exact[k]:
-            ranked = np.argsort(-gain, kind="stable")[: 2 * climb.evidence.lookahead]
+            ranked = _first(gain, 2 * climb.evidence.lookahead)
             ranked = ranked[(gain[ranked] > floor) & ~exact[ranked]]
             batch, hopeless = _confirm_first(climb, pairs, ranked, against, floor)
             gain[hopeless] = -math.inf
@@ -139,6 +139,14 @@ def _confirm_first(
     also = list(going)[: room - len(batch)]  # which costs no time
     climb.confirm(pairs[batch].edges(), climb.penalty - _LITTLE, cuts=also)
     return batch, ranked[hopeless]
+
+
+def _first(gain: np.ndarray, count: int) -> np.ndarray:  # (m,) -> (count,)
+    """Where the largest numbers are, in descending order; of equal ones the first."""
+    some = np.arange(len(gain))
+    if len(gain) > count:
+        some = np.flatnonzero(gain >= np.partition(gain, -count)[-count])
+    return some[np.argsort(-gain[some], kind="stable")[:count]]
 
 
 def _candidates(climb: Climb, *, cuts: bool) -> tuple[Pairs, np.ndarray]:  # (m,), (m,) bool
@@ -180,7 +188,7 @@ def _known_cut(
         return climb.cut(*one, float(climb.change[one]) - climb.penalty - least)
 
     while (own := cut(edge)) is not None and not all(climb.exact[one] for one in own):
-        ranked = np.argsort(-gain, kind="stable")[: climb.evidence.lookahead]
+        ranked = _first(gain, climb.evidence.lookahead)
         others = [cut(one) or [] for one in pairs[ranked[gain[ranked] > least]].edges()]
         climb.confirm(sorted({one for some in (own, *others) for one in some}))
     return own
