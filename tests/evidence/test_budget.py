@@ -31,6 +31,9 @@ def test_more_than_the_memory_is_refused(
 def test_long_searches_are_announced() -> None:
     assert forecast(20, 1000, Plan(functions=["gp"])) is None
     assert forecast(100, 1000, Plan(functions=["additive"])) is None
+    text = forecast(1000, 9000, Plan(functions=["additive"]))
+    assert text is not None
+    assert "1000 columns on 1000 of 9000 rows takes some 35 to 140" in text
     text = forecast(100, 9000, Plan(functions=["network"], rows=1075))
     assert text is not None
     assert "100 columns with Gaussian processes on 1075 of 9000 rows takes some 60 to 240" in text

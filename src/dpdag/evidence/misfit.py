@@ -14,6 +14,7 @@ from torch import Tensor
 __all__ = ["beyond_chance", "dependence", "independent_share", "likeness"]
 
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
+_MOST = 2**25  # products at once
 _SERIES = 0.9  # of the rows, beneath which it is looked at why they do not count
 _LEVELS = 20  # up to which a column has means of its own
 
@@ -38,10 +39,12 @@ def dependence(
     """
     (rows, n), (m, k) = x.shape, degrees
     of_causes = _polynomials(x.T.contiguous(), k, seed=0).flatten(0, 1)  # (n k, N)
-    of_residuals = _polynomials(residual, m, seed=1).flatten(0, 1)  # (b m, N)
-    product = (of_residuals @ of_causes.T / rows).square()
-    total = product.reshape(len(residual), m, n, k).sum((1, 3))
-    return 0.5 * (rows * total - k * m)
+    of_residuals = _polynomials(residual, m, seed=1)  # (b, m, N)
+    totals = [
+        (some.flatten(0, 1) @ of_causes.T / rows).square().reshape(-1, m, n, k).sum((1, 3))
+        for some in of_residuals.split(max(1, _MOST // (m * n * k)))
+    ]
+    return 0.5 * (rows * torch.cat(totals) - k * m)
 
 
 def likeness(x: Tensor) -> Tensor:  # (N, n) -> (n, n)

@@ -41,6 +41,7 @@ from ..training import LONG, Stages
 from .pair_facts import Rows
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
+_PER_PAIR = 7e-5  # seconds of sums at a thousand rows on one CPU core
 _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
 _CHEAP = ("linear", "additive")
 _EQUAL = 1e-6  # nats between graphs that explain the same
@@ -349,10 +350,12 @@ def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density:
 
 
 def expected_seconds(columns: int, rows: int, plan: Plan) -> float:
-    """What a fit with processes takes, roughly; others are quick."""
-    if not set(plan.functions) & set(KERNEL_OF):
-        return 0.0
-    return search_seconds(columns, min(rows, plan.rows), plan.device)
+    """What a fit takes, roughly: by pairs of columns for sums, by columns for processes."""
+    used = min(rows, plan.rows)
+    sums = _PER_PAIR * columns**2 * used / 1000
+    if not _has_processes(plan):
+        return sums
+    return max(sums, search_seconds(columns, used, plan.device))
 
 
 def forecast(columns: int, rows: int, plan: Plan) -> str | None:
@@ -361,7 +364,12 @@ def forecast(columns: int, rows: int, plan: Plan) -> str | None:
     if seconds < LONG:
         return None
     where = "a CPU" if plan.device == "cpu" else "this device"
+    how = "with Gaussian processes " if _has_processes(plan) else ""
     return (
-        f"Searching {columns} columns with Gaussian processes on {used} of {rows} rows takes some "
-        f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes seconds."
+        f"Searching {columns} columns {how}on {used} of {rows} rows takes some "
+        f"{seconds / 2:.0f} to {2 * seconds:.0f} seconds on {where}; CAM() takes less."
     )
+
+
+def _has_processes(plan: Plan) -> bool:
+    return bool(set(plan.functions) & set(KERNEL_OF))
