@@ -15,7 +15,7 @@ from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic
 from dpdag.search import hill_climb
 from dpdag.search.climb import Climb
-from dpdag.search.pair_insertions import insert_pairs
+from dpdag.search.pair_insertions import exchange_for_pairs, insert_pairs
 from dpdag.search.prior import EdgePrior
 
 
@@ -123,3 +123,28 @@ def test_sums_of_functions_have_no_pairs() -> None:
     evidence = ExactScreen(AdditiveEvidence(products()))
     state = Climb(evidence, Knowledge().resolve(10), EdgePrior.priced(PENALTY), 14, None)
     assert not insert_pairs(state)
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_column_that_stands_for_two_is_given_up_for_them(required: bool) -> None:
+    x = products()
+    noise = torch.randn(len(x), generator=torch.Generator().manual_seed(4)).double()
+    x[:, 8] = x[:, 0] * x[:, 1] + 0.5 * noise  # has to do with 9 by its causes alone
+    start = torch.zeros(10, 10, dtype=torch.bool)
+    start[[2, 3, 8], 9] = True
+    known = Knowledge(required=[(8, 9)] if required else [])
+    found = Climb(smooth(x), known.resolve(10), EdgePrior.priced(PENALTY), 14, start)
+    before = found.total
+    assert exchange_for_pairs(found) is not required
+    expected = [2, 3, 8] if required else [0, 1, 2, 3]
+    assert found.parents(9).nonzero()[:, 0].tolist() == expected
+    assert (found.total > before) is not required
+    assert not exchange_for_pairs(found)
+
+
+def test_nothing_is_exchanged_where_the_causes_are_found() -> None:
+    start = torch.zeros(10, 10, dtype=torch.bool)
+    start[:4, 9] = True
+    found = climb(Knowledge(), start)
+    assert not exchange_for_pairs(found)
+    assert torch.equal(torch.from_numpy(found.edges), start)

@@ -209,13 +209,13 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
     def acts_together(self, parents: Tensor) -> Tensor:  # (n, n) bool -> (n,)
         """Which nodes a process explains about as well as anything, given these parents of each.
 
-        True also of nodes with less than two, where sums say the same, if it is of any other.
+        True also of nodes with less than two, where sums say the same, if it is of most others.
         """
         terms = self.terms(torch.arange(len(parents)), parents).logsumexp(-1)  # (n, f)
         own = terms[:, [self.functions.index(name) for name in self.processes]]
         together = (own > terms.amax(-1, keepdim=True) - NEAR).any(-1)
         several = parents.sum(-1) > 1
-        return torch.where(several, together, (together & several).any())
+        return torch.where(several, together, _most(together, several))
 
     def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
         if not self.processes:
@@ -271,6 +271,11 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         if not self.processes:
             return torch.zeros(len(values), dtype=torch.bool)
         together, several = self.acts_together(parents), parents.sum(-1) > 1
-        mostly = 2 * together[several].sum() > several.sum()
+        mostly = _most(together, several)
         weak = values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
         return weak & (together | mostly)
+
+
+def _most(true: Tensor, some: Tensor) -> Tensor:  # (n,) bool each -> bool
+    """Whether something is true of more than half of some nodes."""
+    return 2 * (true & some).sum() > some.sum()

@@ -22,7 +22,10 @@ class ScreenedEvidence(Evidence):
         screens_exactly: Whether the estimates are the evaluations themselves.
         screens_roots: Whether estimates of first parents are nearly the evaluations themselves.
         sees_pairs: Whether parents may explain something only together.
+        n_rows: That it reads; known where it sees pairs.
     """
+
+    n_rows: int
 
     lookahead: int = 1
     screens_exactly: bool = False
@@ -46,6 +49,10 @@ class ScreenedEvidence(Evidence):
     ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
         """What additions may bring to parents that do not act together yet; −∞ where nothing."""
         return None
+
+    def acts_together(self, parents: Tensor) -> Tensor:  # (n, n) bool -> (n,)
+        """Which nodes are best explained by functions of several causes jointly."""
+        return parents.sum(-1) > 1
 
     def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
         """Pairs of nodes that explain something only together, twice the nats.

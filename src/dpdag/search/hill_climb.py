@@ -18,7 +18,7 @@ from .climb import Climb
 from .edge_changes import change_edge, shortlist_edges
 from .family_reversals import reverse_families
 from .greedy_runs import run_greedily
-from .pair_insertions import insert_pairs
+from .pair_insertions import exchange_for_pairs, insert_pairs
 from .prior import EdgePrior
 
 __all__ = ["ALL_MOVES", "Move", "SearchResult", "hill_climb"]
@@ -30,6 +30,7 @@ ALL_MOVES: tuple[Move, ...] = (
     run_greedily,
     insert_pairs,
     reverse_families,
+    exchange_for_pairs,
 )
 
 

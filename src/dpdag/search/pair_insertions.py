@@ -11,12 +11,13 @@ from torch import Tensor
 
 from .climb import Climb
 
-__all__ = ["insert_pairs"]
+__all__ = ["exchange_for_pairs", "insert_pairs"]
 
 # Of a score that by chance is some 30 at most, among a thousand pairs, and 2 more among e times as
 # many: it is a sum of squares.
 _CLEAR, _MANY = 40.0, 1000
 _TRIED = 4  # pairs of a child
+_LIKE_IT = 0.5  # of what a parent explains, that a pair in its place must seem to
 
 
 class _Tried(NamedTuple):
@@ -27,6 +28,7 @@ class _Tried(NamedTuple):
         new: (k, 2) bool, which are no parents yet.
         parents: (k, n) bool, with the pair.
         price: (k,) of both.
+        instead: The parent that they take the place of.
     """
 
     child: int
@@ -34,6 +36,7 @@ class _Tried(NamedTuple):
     new: np.ndarray
     parents: Tensor
     price: Tensor
+    instead: int | None = None
 
 
 def insert_pairs(climb: Climb) -> bool:
@@ -44,14 +47,22 @@ def insert_pairs(climb: Climb) -> bool:
     """
     if not climb.evidence.sees_pairs:
         return False
-    asked = [child for child in range(len(climb.edges)) if _may_want_pairs(climb, child)]
+    asked = [child for child in range(len(climb.edges)) if _may_want_pairs(climb, child, "pair")]
     if not asked:
         return False
-    clearly = _CLEAR + 2 * math.log(max(1.0, len(climb.edges) ** 2 / 2 / _MANY))
     parents = torch.from_numpy(climb.edges.T[asked].copy())
-    found = climb.evidence.pair_probes(torch.tensor(asked), parents, clearly)
+    found = climb.evidence.pair_probes(torch.tensor(asked), parents, _clear(climb))
     each = (_promising(climb, child, *found.of_row(k)) for k, child in enumerate(asked))
-    tried = [one for one in each if one]
+    return _give_best(climb, [one for one in each if one])
+
+
+def _clear(climb: Climb) -> float:
+    """The score of a pair that chance does not reach."""
+    return _CLEAR + 2 * math.log(max(1.0, len(climb.edges) ** 2 / 2 / _MANY))
+
+
+def _give_best(climb: Climb, tried: list[_Tried]) -> bool:
+    """Make the best change of each child that is worth its price; whether there was any."""
     if not tried:
         return False
     price = torch.cat([one.price for one in tried])
@@ -67,19 +78,54 @@ def insert_pairs(climb: Climb) -> bool:
             cost, cuts = climb.freeing(one.child, nodes)
             if (cost[nodes] < math.inf).all():
                 remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
+                remove += [] if one.instead is None else [(one.instead, one.child)]
                 improved |= climb.apply([(node, one.child) for node in nodes], remove)
     return improved
 
 
-def _may_want_pairs(climb: Climb, child: int) -> bool:
-    """Whether there is room, and pairs were not tried where it stands now."""
+def exchange_for_pairs(climb: Climb) -> bool:
+    """Give up a parent for a pair that explains as much and more; whether any was worth it.
+
+    One column may stand for two: while it is a parent, what is left of the child does not ask for
+    them. Only where parents act together; a child is tried again only when its parents or its
+    descendants have changed.
+    """
+    if not climb.evidence.sees_pairs:
+        return False
+    together = climb.evidence.acts_together(torch.from_numpy(climb.edges.T.copy())).numpy()
+    several = np.flatnonzero(together & (climb.edges.sum(0) > 1)).tolist()
+    asked = [child for child in several if _may_want_pairs(climb, child, "exchange")]
+    free = climb.edges & ~climb.required
+    edges = [
+        (parent, child) for child in asked for parent in np.flatnonzero(free[:, child]).tolist()
+    ]
+    if not edges:
+        return False
+    parent, child = np.array(edges).T
+    fewer = climb.edges.T[child]
+    fewer[np.arange(len(edges)), parent] = False
+    asked_of = torch.from_numpy(child), torch.from_numpy(fewer)
+    found = climb.evidence.pair_probes(*asked_of, _clear(climb))
+    # Scores are shares of a variance, in rows; so is what nats say that the parent explains.
+    rows = climb.evidence.n_rows
+    least = _LIKE_IT * rows * -np.expm1(2 * climb.change[parent, child] / rows)
+    each = []
+    for k, edge in enumerate(edges):
+        pairs, score = found.of_row(k)
+        kept = (pairs != edge[0]).all(-1) & (score > least[k])
+        each.append(_promising(climb, edge[1], pairs[kept], score[kept], instead=edge[0]))
+    return _give_best(climb, [one for one in each if one])
+
+
+def _may_want_pairs(climb: Climb, child: int, move: str) -> bool:
+    """Whether there is room, and a move was not tried where it stands now."""
     own = climb.edges[:, child]
     room = int(own.sum()) + 2 <= climb.max_parents
-    return room and climb.is_new("pair", child, own, climb.reach()[child])
+    return room and climb.is_new(move, child, own, climb.reach()[child])
 
 
 def _promising(
-    climb: Climb, child: int, found: Tensor, score: Tensor
+    climb: Climb, child: int, found: Tensor, score: Tensor, *, instead: int | None = None
 ) -> _Tried | None:  # (k, 2), (k,)
     """The clearest pairs that may be worth their price."""
     if not len(found):
@@ -94,5 +140,9 @@ def _promising(
     if not len(worth):
         return None
     larger = climb.parents(child).repeat(len(worth), 1)
+    if instead is not None:
+        larger[:, instead] = False
+        price -= climb.penalty
     larger[torch.arange(len(worth))[:, None], found[worth]] = True
-    return _Tried(child, pairs[worth], new[worth], larger, torch.from_numpy(price[worth]))
+    price_of = torch.from_numpy(price[worth])
+    return _Tried(child, pairs[worth], new[worth], larger, price_of, instead)
