@@ -10,7 +10,7 @@ from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.ops.graphs import is_acyclic
 from dpdag.search import hill_climb
 from dpdag.search.climb import Climb
-from dpdag.search.family_reversals import _exchange, _freed, reverse_families
+from dpdag.search.family_reversals import _exchange, reverse_families
 from dpdag.search.prior import EdgePrior
 
 
@@ -141,25 +141,3 @@ def test_search_finds_products_from_any_start(seed: int) -> None:
         found = hill_climb(smooth(product(seed=seed)), start=start)
         assert torch.equal(found.adjacency, RIGHT)
         assert bool(is_acyclic(found.adjacency))
-
-
-def effects(rows: int = 400) -> Tensor:  # (rows, 3): 0 → 1, 0 → 2, which is made of both
-    noise = torch.randn(rows, 3, generator=torch.Generator().manual_seed(5)).double()
-    first = torch.sin(2 * noise[:, 0]) + 0.4 * noise[:, 1]
-    second = torch.cos(2 * noise[:, 0]) + 0.5 * first + 0.3 * noise[:, 2]
-    return torch.stack([noise[:, 0], first, second], -1)
-
-
-def test_parents_that_are_effects_become_children() -> None:
-    state = climb(Knowledge(), graph((1, 0), (2, 0), (1, 2)), effects())
-    before, gained = state.total, float(state.value[0] - climb(Knowledge(), graph()).value[0])
-    freed = _freed(state, 0, gained)
-    assert freed == ([(0, 1), (0, 2)], [(1, 0), (2, 0)])
-    assert state.apply(*freed)
-    assert state.total > before
-    assert torch.equal(torch.from_numpy(state.edges), graph((0, 1), (0, 2), (1, 2)))
-
-
-def test_known_parents_stay_parents() -> None:
-    known = Knowledge(required=[(1, 0)])
-    assert _freed(climb(known, graph((1, 0), (2, 0), (1, 2)), effects()), 0, 0.0) is None

@@ -16,7 +16,7 @@ __all__ = ["reverse_families"]
 
 _SHARE = 0.1  # of what parents explain that may count as nothing
 _PROMISE = 0.5  # of what turning children round costs, that they must seem worth one by one
-_ROUGH = 0.3  # the same by an estimate, which then is replaced by the value itself
+_ROUGH = 0.5  # the same by an estimate, which then is replaced by the value itself
 
 
 def reverse_families(climb: Climb) -> bool:
@@ -28,8 +28,7 @@ def reverse_families(climb: Climb) -> bool:
     Likewise single steps may make :math:`a \leftarrow y \to b`; so where two children of a node
     promise to explain a good part of what they would lose, both are tried as its parents.
     And where :math:`a \to y` was taken for :math:`y \to a`, the causes of a have become causes of
-    y: so a parent whose child promises likewise changes families with it. Last, all parents of a
-    node may be its effects, of which none can be turned before the others.
+    y: so a parent whose child promises likewise changes families with it.
     """
     n = len(climb.edges)
     alone = climb.evidence.log_evidence(torch.arange(n), torch.zeros(n, n, dtype=torch.bool))
@@ -61,12 +60,6 @@ def reverse_families(climb: Climb) -> bool:
     for pair in swaps:
         if exchange := _exchange(climb, *pair, swap=True):
             climb.apply(*exchange)
-    several = np.flatnonzero(climb.edges.sum(0) > 1).tolist()
-    sources = [k for k in several if climb.is_new("source", k, climb.edges[:, k])]
-    climb.foresee([one for one in (_freed(climb, k, gained[k]) for k in sources) if one])
-    for node in sources:
-        if freed := _freed(climb, node, gained[node]):
-            climb.apply(*freed)
     return climb.total > before
 
 
@@ -122,19 +115,6 @@ def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> C
     kept = not any(climb.required[edge] for edge in remove)
     slim = max(len(own), climb.edges[:, parent].sum() + len(insert)) <= climb.max_parents
     return (insert, sorted(remove)) if possible and kept and slim else None
-
-
-def _freed(climb: Climb, node: int, gained: float) -> Change | None:
-    """Let a node have no parents and those be its children that promise a part of what is lost."""
-    parents = np.flatnonzero(climb.edges[:, node])
-    worth = np.where(climb.allowed[node, parents], climb.change[node, parents] - climb.penalty, 0.0)
-    lost = gained - climb.penalty * len(parents)
-    if climb.fixed[:, node].any() or worth.clip(0).sum() < _PROMISE * max(lost, 0.0):
-        return None
-    children = parents[worth > 0].tolist()
-    full = (climb.edges[:, children].sum(0) >= climb.max_parents).any()
-    remove = [(k, node) for k in parents.tolist()]
-    return None if full or not children else ([(node, k) for k in children], remove)
 
 
 def _fork(climb: Climb, node: int, *, again: bool = False) -> _Fork | None:

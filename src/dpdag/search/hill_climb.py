@@ -125,9 +125,12 @@ def hill_climb(
         path = " → ".join(map(str, cycle))
         raise ValueError(f"'start' with the required edges has the cycle {path}.")
     with suppress(OutOfTimeError):
-        while any(move(climb) for move in moves):
-            pass
-        climb.confirm_doubtful()
+        moved = True
+        while moved:
+            while any(move(climb) for move in moves):
+                pass
+            climb.confirm_doubtful()  # which may show that something was estimated too well
+            moved = any(move(climb) for move in moves)
     return SearchResult(
         adjacency=torch.from_numpy(climb.edges.copy()),
         log_evidence=climb.value.clone(),
