@@ -292,3 +292,23 @@ def test_a_deletion_that_turns_out_to_be_bad_is_not_tried_for_ever() -> None:
     start = torch.tensor([[0, 1], [0, 0]]).bool()
     found = hill_climb(Misleading(), prior=EdgePrior.priced(1.0), start=start, moves=(change_edge,))
     assert bool(found.adjacency[0, 1])
+
+
+class TooHopeful(ScreenedEvidence):
+    """Takes two parents for better than one, until it is asked."""
+
+    n_nodes = 3
+
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:
+        return (30.0 * parents[:, 0].double() - 3.0 * parents[:, 1]) * (child == 2)
+
+    def screens(self, child: Tensor, parents: Tensor) -> Tensor:
+        return torch.where(parents, -8.0, 0.0).double()
+
+
+def test_what_a_last_confirmation_shows_to_be_bad_goes() -> None:
+    start = torch.zeros(3, 3, dtype=torch.bool)
+    start[:2, 2] = True
+    found = hill_climb(TooHopeful(), prior=EdgePrior.priced(1.0), start=start, moves=(change_edge,))
+    assert found.adjacency.nonzero().tolist() == [[0, 2]]
+    assert found.total == pytest.approx(29.0)
