@@ -31,12 +31,12 @@ class SDCD(Peer):
 
     def _found(self, X: Any) -> Found:
         import torch
-        from sdcd.models import SDCD as Model
+        from sdcd import models
 
         x = torch.as_tensor(X, dtype=torch.float32)
         nothing_set = torch.zeros(len(x))
         rows = torch.utils.data.TensorDataset(x, torch.ones_like(x), nothing_set)
-        model = Model()
+        model = models.SDCD()
         model.train(rows, device=torch.device(self.device))
         return Found(model.get_adjacency_matrix(threshold=False), model.get_adjacency_matrix())
 
