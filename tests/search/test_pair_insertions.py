@@ -15,7 +15,7 @@ from dpdag.evidence.screened import ExactScreen
 from dpdag.ops.graphs import is_acyclic
 from dpdag.search import hill_climb
 from dpdag.search.climb import Climb
-from dpdag.search.pair_insertions import exchange_for_pairs, insert_pairs
+from dpdag.search.pair_insertions import _give_best, _Tried, exchange_for_pairs, insert_pairs
 from dpdag.search.prior import EdgePrior
 
 
@@ -148,3 +148,18 @@ def test_nothing_is_exchanged_where_the_causes_are_found() -> None:
     found = climb(Knowledge(), start)
     assert not exchange_for_pairs(found)
     assert torch.equal(torch.from_numpy(found.edges), start)
+
+
+def test_a_parent_that_went_before_is_not_put_back() -> None:
+    start = torch.zeros(10, 10, dtype=torch.bool)
+    start[[2, 3], 9] = True
+    found = climb(Knowledge(), start)
+    pair, parents = torch.tensor([[0, 1]]), torch.zeros(1, 10, dtype=torch.bool)
+    parents[0, :4] = True
+    price = torch.zeros(1, dtype=torch.float64)
+    new = torch.ones(1, 2, dtype=torch.bool).numpy()
+    gone = _Tried(9, pair.numpy(), new, parents, price, instead=8)
+    assert not _give_best(found, [gone])
+    assert torch.equal(torch.from_numpy(found.edges), start)
+    assert _give_best(found, [gone._replace(instead=None)])
+    assert found.parents(9).nonzero()[:, 0].tolist() == [0, 1, 2, 3]

@@ -15,8 +15,8 @@ from .pairs import Pairs
 __all__ = ["reverse_families"]
 
 _SHARE = 0.1  # of what parents explain that may count as nothing
-_PROMISE = 0.5  # of what turning children round costs, that they must seem worth one by one
 _ROUGH = 0.5  # the same by an estimate, which then is replaced by the value itself
+_PROMISE = 0.5  # of what turning children round costs, that they must seem worth one by one
 
 
 def reverse_families(climb: Climb) -> bool:

@@ -71,6 +71,8 @@ def _give_best(climb: Climb, tried: list[_Tried]) -> bool:
     values = climb.evidence.reach(child, parents, climb.value[child] + price) - price
     improved = False
     for one, totals in zip(tried, values.split([len(one.pairs) for one in tried])):
+        if one.instead is not None and not climb.edges[one.instead, one.child]:
+            continue  # a change before this one removed it
         best = int(totals.argmax())
         if totals[best] > climb.value[one.child]:
             nodes = one.pairs[best][one.new[best]].tolist()
