@@ -9,7 +9,7 @@ import torch
 from dpdag.distributions.knowledge import Knowledge
 from dpdag.evidence.linear import LinearEvidence
 from dpdag.evidence.screened import ExactScreen
-from dpdag.ops.graphs import is_acyclic
+from dpdag.ops.graphs import is_acyclic, topological_order
 from dpdag.search.climb import Climb
 from dpdag.search.edge_changes import change_edge
 from dpdag.search.pairs import Pairs
@@ -35,8 +35,8 @@ def tolls_of_all(climb: Climb) -> np.ndarray:  # (n, n)
     """The widest paths and the short ways between all nodes, one node after the other."""
     loss = np.where(climb.edges, np.maximum(-climb.change - climb.penalty, 0.0), 0.0)
     width, short = loss.copy(), loss.copy()
-    for node, after in reversed(climb.causal_order()):
-        for other in after:
+    for node in topological_order(torch.from_numpy(climb.edges)).flip(0).tolist():
+        for other in np.flatnonzero(climb.edges[node]):
             short[node] += np.minimum(loss[node, other], loss[other])
             width[node] = np.maximum(width[node], np.minimum(loss[node, other], width[other]))
     return np.maximum(width, short).T

@@ -14,6 +14,7 @@ __all__ = ["Gram", "equal_sets", "gram", "padded_members", "sets_for"]
 
 WORKSPACE = 2**23  # numbers held at once, 64 MiB
 _ON_GPU = 16  # times as many there
+_FEW = 2**16  # numbers that cost a CPU no more than a batch by itself
 
 
 @dataclass(frozen=True)
@@ -88,17 +89,18 @@ def sets_for(
 ) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """The same with which members (c, p) there are, all but the rows being on a device.
 
-    On a GPU, where a batch more costs as much as many sets more, sizes are mixed.
+    Sizes are mixed on a GPU, where a batch more costs as much as many sets more, and where all of
+    them are few.
     """
-    if torch.device(device).type == "cpu":
+    if not len(parents):
+        return
+    counts = parents.sum(-1)
+    held = numbers * max(1, int(counts.max())) ** 2
+    if torch.device(device).type == "cpu" and len(parents) * held > _FEW:
         for rows, index in equal_sets(parents, numbers=numbers):
             yield rows, index, torch.ones_like(index, dtype=torch.bool)
         return
-    counts = parents.sum(-1)
-    if not len(parents):
-        return
     order = counts.argsort(stable=True)
-    held = numbers * max(1, int(counts.max())) ** 2
     for rows in order.split(max(1, _ON_GPU * WORKSPACE // held)):
         index, there = padded_members(parents[rows])
         yield rows, index.to(device), there.to(device)

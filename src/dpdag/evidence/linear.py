@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,6 +15,28 @@ from .gram import sets_for
 from .noise import SCALES
 
 __all__ = ["LinearEvidence"]
+
+_TINY = 1e-12  # of a variance that is left, beneath which differences are rounding
+
+
+class _Fit(NamedTuple):
+    """Regressions of columns on sets of others, by the posterior precisions M of both together.
+
+    Attributes:
+        index: (c, p + 1) the set and, last, the child.
+        there: (c, p + 1) bool, which places hold a column.
+        size: (c,) of the set.
+        factor: (c, p + 1, p + 1) Cholesky factor of M.
+        alone: (c,) logarithm of the set's own determinant.
+        last: (c,) of what the child multiplies it by.
+    """
+
+    index: Tensor
+    there: Tensor
+    size: Tensor
+    factor: Tensor
+    alone: Tensor
+    last: Tensor
 
 
 class LinearEvidence(Evidence):
@@ -55,9 +79,36 @@ class LinearEvidence(Evidence):
         self._scale = self._likeliest_scale(self._products[:told_by, :told_by].cpu())
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
-        own = torch.nn.functional.one_hot(child, self.n_nodes).bool()
-        together, alone = self._marginal(torch.cat([parents | own, parents])).chunk(2)
-        return together - alone
+        value = torch.empty(len(child), dtype=torch.float64)
+        for rows, fit in self._fits(child, parents, numbers=1):
+            value[rows] = self._density(fit.size, fit.alone, fit.last).cpu()
+        return value
+
+    def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
+        r"""All neighbours of a set from one factor.
+
+        With :math:`M = L L^\top` of a set W, one column more multiplies its determinant by
+        :math:`M_{jj} - \|L^{-1} M_{Wj}\|^2`, and one less by :math:`(M^{-1})_{jj}`.
+        """
+        value = torch.empty(which.shape, dtype=torch.float64)
+        precision = self._products.diagonal() + self._scale
+        for rows, fit in self._fits(child, parents, numbers=self.n_nodes):
+            size, alone, last = (part.unsqueeze(-1) for part in (fit.size, fit.alone, fit.last))
+            moments = self._products[fit.index] * fit.there.unsqueeze(-1)
+            half = torch.linalg.solve_triangular(fit.factor, moments, upper=False)  # (c, p + 1, n)
+            left = (precision - half[:, :-1].square().sum(1)).clamp_min(_TINY)
+            more = (1 - half[:, -1].square() / left).clamp_min(_TINY).log()
+            changed = self._density(size + 1, alone + left.log(), last + more)
+            inverse = torch.cholesky_inverse(fit.factor)
+            both, own = inverse.diagonal(dim1=1, dim2=2), inverse[:, :-1, -1:]
+            each = both[:, :-1].log()
+            shares = (1 - own[..., 0].square() / (both[:, :-1] * both[:, -1:])).clamp_min(_TINY)
+            without = alone + each + shares.log(), last - shares.log()
+            fewer = self._density((size - 1).clamp_min(0), *without)
+            row, place = fit.there[:, :-1].nonzero(as_tuple=True)
+            changed[row, fit.index[row, place]] = fewer[row, place]
+            value[rows] = changed.cpu()
+        return value.masked_fill(~which, torch.nan)
 
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
         value, device = self._x.new_empty(len(child), self.n_rows), self._x.device
@@ -82,18 +133,24 @@ class LinearEvidence(Evidence):
 
         return max(SCALES, key=evidence)
 
-    def _marginal(self, members: Tensor) -> Tensor:  # (b, n) bool -> (b,)
-        """log p(x_W) for each set W of columns, prior mean weight 1."""
-        rows, scale = self.n_rows, self._scale
-        value = torch.empty(len(members), dtype=torch.float64)
-        for part, index, there in sets_for(members, numbers=1, device=self._products.device):
-            factor = self._factor(index, there, scale)
-            value[part] = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1).cpu()
-        size = members.sum(-1)
-        ratio = torch.tensor(
-            [self._ratio(k, scale) for k in range(int(size.max()) + 1)], dtype=torch.float64
-        )
-        return ratio[size] - (rows + size + 2) / 2 * value
+    def _fits(
+        self, child: Tensor, parents: Tensor, *, numbers: int
+    ) -> Iterator[tuple[Tensor, _Fit]]:  # (b,), (b, n) bool
+        """Rows, and their children's regressions on their parents."""
+        device = self._products.device
+        for rows, index, there in sets_for(parents, numbers=numbers, device=device):
+            index = torch.cat([index, child[rows, None].to(device)], 1)
+            size, there = there.sum(-1), torch.nn.functional.pad(there, (0, 1), value=True)
+            factor = self._factor(index, there, self._scale)
+            log_det = 2 * factor.diagonal(dim1=-2, dim2=-1).log()
+            yield rows, _Fit(index, there, size, factor, log_det[:, :-1].sum(1), log_det[:, -1])
+
+    def _density(self, size: Tensor, alone: Tensor, last: Tensor) -> Tensor:
+        """log p(x_v | x_S) by the logarithms of |M_S| and of |M_Sv| / |M_S|."""
+        most = int(size.max()) + 1 if size.numel() else 1
+        ratios = [self._ratio(k, self._scale) for k in range(most + 1)]
+        constant = torch.tensor(ratios, dtype=torch.float64).diff().to(size.device)[size]
+        return constant - (self.n_rows + size + 3) / 2 * last - alone / 2
 
     def _factor(self, index: Tensor, there: Tensor, scale: float) -> Tensor:  # (c, p) twice
         """Of posterior precisions of columns; one for those that are not there."""

@@ -18,9 +18,6 @@ __all__ = [
 ]
 
 
-_FEW = 64  # nodes, whose products take less than the steps from layer to layer
-
-
 @lru_cache(maxsize=8)
 def diagonal(n_nodes: int, device: torch.device) -> Tensor:  # (n, n) bool
     """The self-loops that no DAG has; a constant, not to be changed."""
@@ -33,7 +30,7 @@ def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool
     .. math:: R = A \vee A^2 \vee \dots \vee A^n
 
     computed by repeated squaring, at most :math:`\lceil\log_2 n\rceil` boolean products; of one
-    large DAG on a CPU from its sinks to its roots, which takes a step for every edge.
+    DAG on a CPU from its sinks to its roots, which takes a step for every edge.
 
     Example:
         >>> chain = torch.tensor([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
@@ -42,10 +39,10 @@ def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool
     """
     closure = adjacency != 0
     n = closure.shape[-1]
-    if closure.ndim == 2 and n > _FEW and closure.device.type == "cpu":
-        layers = _layers(closure)
-        if bool((layers >= 0).all()):
-            return torch.from_numpy(_swept(closure.numpy(), layers.numpy()))
+    if closure.ndim == 2 and closure.device.type == "cpu":
+        swept = _swept(closure.numpy())
+        if swept is not None:
+            return torch.from_numpy(swept)
     for _ in range(max(n - 1, 0).bit_length()):
         path = closure.float()
         longer = closure | (path @ path > 0)
@@ -55,17 +52,30 @@ def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool
     return closure
 
 
-def _swept(edges: np.ndarray, layers: np.ndarray) -> np.ndarray:  # (n, n) bool, (n) -> (n, n)
-    """The transitive closure of a DAG, layer by layer, eight nodes in a byte."""
-    reached = np.packbits(edges, axis=1)
-    cause, effect = edges.nonzero()
-    of_layer = layers[cause].argsort(kind="stable")
-    ends = np.searchsorted(layers[cause[of_layer]], np.arange(layers.max() + 1))
-    for some in reversed(np.split(of_layer, ends[1:])):
-        source, first = np.unique(cause[some], return_index=True)
-        if len(source):
-            reached[source] |= np.bitwise_or.reduceat(reached[effect[some]], first, axis=0)
-    return np.unpackbits(reached, axis=1, count=len(edges)).astype(bool)
+def _swept(edges: np.ndarray) -> np.ndarray | None:  # (n, n) bool -> (n, n) bool
+    """The transitive closure, effects first, a node's being the bits of a number; None of cycles."""
+    n = len(edges)
+    effects: list[list[int]] = [[] for _ in range(n)]
+    waiting = [0] * n
+    for cause, effect in zip(*(ends.tolist() for ends in divmod(np.flatnonzero(edges), n))):
+        effects[cause].append(effect)
+        waiting[effect] += 1
+    order = [node for node, count in enumerate(waiting) if not count]
+    for node in order:  # which grows
+        for effect in effects[node]:
+            waiting[effect] -= 1
+            if not waiting[effect]:
+                order.append(effect)
+    if len(order) < n:
+        return None
+    reached = [0] * n
+    for node in reversed(order):
+        for effect in effects[node]:
+            reached[node] |= reached[effect] | 1 << effect
+    width = (n + 7) // 8
+    held = np.frombuffer(b"".join(one.to_bytes(width, "little") for one in reached), np.uint8)
+    bits = np.unpackbits(held.reshape(n, width), axis=1, count=n, bitorder="little")
+    return bits.view(bool)
 
 
 def is_acyclic(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*) bool

@@ -12,6 +12,7 @@ from torch import Tensor
 from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
+from ..ops.graphs import reachability
 from .cuts import Network
 from .pairs import Pairs
 from .prior import EdgePrior
@@ -21,6 +22,7 @@ __all__ = ["Change", "Climb", "Edge"]
 Edge = tuple[int, int]
 Change = tuple[list[Edge], list[Edge]]  # edges to insert, and to remove
 _LITTLE = 0.01  # nats that removing any edge costs, so that no more are cut than needed
+_ROUNDING = 1e-6  # nats, for which nothing is changed
 _SURE = 60.0  # an edge whose screened loss is above this need not be confirmed
 
 
@@ -41,12 +43,13 @@ class Climb:
         self.required = limits.required.numpy()
         self.before = limits.before.numpy()
         self.fixed = self.required | self.before  # that no cut may remove
+        self._fixed = Pairs.of(self.fixed)
         self._network: Network | None = None  # of what removing edges costs, while that holds
         self._overstated = 0.0
         self._paths: np.ndarray | None = None
         first = np.zeros((n, n), bool) if start is None else start.numpy().astype(bool)
         self.edges = first & self.allowed | self.required
-        self._n_edges = int(np.count_nonzero(self.edges))
+        self.present = Pairs.of(self.edges)
         self.change = np.full((n, n), -math.inf)  # by toggling i → j, screened or exact
         self.exact = np.zeros((n, n), bool)
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
@@ -60,15 +63,15 @@ class Climb:
     @property
     def penalty(self) -> float:
         """What one edge more must bring, in nats."""
-        return self.prior.cost(self._n_edges)
+        return self.prior.cost(len(self.present))
 
     @property
     def total(self) -> float:
-        return float(self.value.sum()) + self.prior.log(self._n_edges)
+        return float(self.value.sum()) + self.prior.log(len(self.present))
 
     def parent_counts(self) -> np.ndarray:  # (n,)
         """How many parents every node has."""
-        return np.bincount(Pairs.of(self.edges).child, minlength=len(self.edges))
+        return np.bincount(self.present.child, minlength=len(self.edges))
 
     def parents(self, child: int) -> Tensor:
         return torch.from_numpy(self.edges[:, child].copy())
@@ -76,27 +79,19 @@ class Climb:
     def reach(self) -> np.ndarray:  # (n, n) bool
         """Where a path leads from i to j, or i must come first anyway."""
         if self._paths is None:
-            known = self.edges | self.before
-            self._paths = known.copy()
-            for node, after in reversed(self.causal_order()):
-                if after:
-                    self._paths[node] |= self._paths[after].any(0)
+            self._paths = reachability(torch.from_numpy(self.edges | self.before)).numpy()
         return self._paths
 
-    def causal_order(self) -> list[tuple[int, list[int]]]:
-        """Nodes and what comes after each, causes first."""
-        after: list[list[int]] = [[] for _ in self.edges]
-        waiting = [0] * len(after)
-        for i, j in zip(*(part.tolist() for part in np.nonzero(self.edges | self.before))):
-            after[i].append(j)
-            waiting[j] += 1
-        order = [node for node, count in enumerate(waiting) if not count]
-        for node in order:  # which grows
-            for other in after[node]:
-                waiting[other] -= 1
-                if not waiting[other]:
-                    order.append(other)
-        return [(node, after[node]) for node in order]
+    def descendants(self, node: int) -> np.ndarray:  # (n,) bool
+        """The same of one node."""
+        if self._paths is not None:
+            return self._paths[node]
+        below, newest = np.zeros(len(self.edges), bool), np.array([node])
+        while len(newest):
+            after = self.edges[newest].any(0) | self.before[newest].any(0)
+            newest = np.flatnonzero(after & ~below)
+            below[newest] = True
+        return below
 
     def _refresh(self, children: list[int]) -> None:
         parents = torch.from_numpy(self.edges.T[children].copy())
@@ -144,13 +139,14 @@ class Climb:
         or seems to, if that is asked for ``roughly``.
         """
         if self._network is None:
-            loss = -(self.change[self.edges] + self.penalty)
+            loss = -(self.present.read(self.change) + self.penalty)
             cost = np.maximum(loss, _LITTLE)
             self._overstated = float((cost - loss).sum())
-            capacity = np.zeros(self.edges.shape)
-            capacity[self.edges] = cost
-            capacity[self.fixed] = math.inf
-            self._network = Network(capacity)
+            every = Pairs(np.union1d(self.present.index, self._fixed.index), len(self.edges))
+            capacity = np.full(len(every), math.inf)
+            free = ~self.present.read(self.fixed)
+            capacity[np.searchsorted(every.index, self.present.index[free])] = cost[free]
+            self._network = Network(every, capacity)
         # Estimates may be too high; what is known exactly is too high by as much as overstated.
         known = roughly or self.evidence.screens_exactly
         sure = most + self._overstated if known else math.inf
@@ -167,7 +163,7 @@ class Climb:
         """
         cost = np.where(self.allowed[:, child] & ~self.edges[:, child], 0.0, math.inf)
         cuts = {}
-        below = np.flatnonzero(self.reach()[child] & (cost == 0))
+        below = np.flatnonzero(self.descendants(child) & (cost == 0))
         for node in (below if nodes is None else np.intersect1d(below, nodes)).tolist():
             cut = self.cut(node, child, most)
             loss = math.inf if cut is None else self.loss(cut)
@@ -188,15 +184,17 @@ class Climb:
 
     def foresee(self, changes: list[Change]) -> None:
         """Evaluate what changes make of all children at once, so that making one costs little."""
-        sets = []
-        for insert, remove in changes:
-            edges = self.edges.copy()
-            for edge in insert + remove:
-                edges[edge] ^= True
-            sets += [(j, edges[:, j]) for j in sorted({j for _, j in insert + remove})]
+        sets = [item for change in changes for item in self._families([*change[0], *change[1]])]
         if sets:
             child, parents = zip(*sets)
             self.evidence.log_evidence(torch.tensor(child), torch.from_numpy(np.stack(parents)))
+
+    def _families(self, toggled: list[Edge]) -> list[tuple[int, np.ndarray]]:
+        """Children, and the parents (n,) that each has after toggling edges."""
+        parents = {j: self.edges[:, j].copy() for _, j in toggled}
+        for i, j in toggled:
+            parents[j][i] ^= True
+        return list(parents.items())
 
     def apply_all(self, changes: list[Change]) -> bool:
         """Make changes of edges, one after the other; whether any was made.
@@ -230,20 +228,18 @@ class Climb:
 
     def _values_after(self, changes: list[list[Edge]]) -> Tensor:  # -> (n,)
         """Evidence of all children after toggling edges."""
-        value, edges = self.value.clone(), self.edges.copy()
-        asked: list[int] = []
+        value, asked = self.value.clone(), []
         for toggled in changes:
-            for edge in toggled:
-                edges[edge] ^= True
-            children = [j for _, j in toggled]
-            if self.evidence.screens_exactly and len(set(children)) == len(children):
+            families = self._families(toggled)
+            if self.evidence.screens_exactly and len(families) == len(toggled):
                 for edge in toggled:
                     value[edge[1]] += self.change[edge]
             else:
-                asked += sorted(set(children))
+                asked += families
         if asked:
-            parents = torch.from_numpy(edges.T[asked].copy())
-            value[asked] = self.evidence.log_evidence(torch.tensor(asked), parents)
+            child, parents = zip(*asked)
+            which = torch.tensor(child)
+            value[which] = self.evidence.log_evidence(which, torch.from_numpy(np.stack(parents)))
         return value
 
     def _make(
@@ -256,16 +252,18 @@ class Climb:
         careful: bool,
     ) -> bool:
         """One of several changes, where it raises the total and, if others came before, can be."""
-        touched, before, value = remove + insert, self.total, self.value.clone()
-        self._toggle(touched)
-        if careful and any(self._leads(j, i) for i, j in insert):
-            self._toggle(touched)
-            return False
+        before, value = self.total, self.value.clone()
+        self._toggle(remove)
+        for k, (i, j) in enumerate(insert):
+            if careful and self.descendants(j)[i]:
+                self._toggle(remove + insert[:k])
+                return False
+            self._toggle([(i, j)])
         self.value[children] = fresh[children]
-        if self.total > before:
+        if self.total > before + _ROUNDING:
             self.history.append(self.total)
             return True
-        self._toggle(touched)
+        self._toggle(remove + insert)
         self.value = value
         if not insert and len(remove) == 1:  # its estimate was wrong, and would be tried for ever
             child = remove[0][1]
@@ -274,27 +272,21 @@ class Climb:
             self.tabu[insert[0]] = True
         return False
 
-    def _leads(self, source: int, target: int) -> bool:
-        """Whether a path leads from one node to another."""
-        known, seen = self.edges | self.before, np.zeros(len(self.edges), bool)
-        seen[source] = True
-        newest = seen.copy()
-        while newest.any() and not seen[target]:
-            newest = known[newest].any(0) & ~seen
-            seen |= newest
-        return bool(seen[target])
-
     def _toggle(self, edges: list[Edge]) -> None:
-        paths = self._paths
-        for edge in edges:
-            self.edges[edge] ^= True
-            self._n_edges += 1 if self.edges[edge] else -1
-        self._network = self._paths = None
-        if paths is not None and len(edges) == 1 and self.edges[edges[0]]:
-            source, target = edges[0]
-            above, below = paths[:, source].copy(), paths[target].copy()
-            above[source] = below[target] = True
-            self._paths = paths | above[:, None] & below
+        if not edges:
+            return
+        source, child = (list(ends) for ends in zip(*edges))
+        self.edges[source, child] ^= True
+        toggled = np.unique(np.ravel_multi_index((source, child), self.edges.shape))
+        index = np.setxor1d(self.present.index, toggled, assume_unique=True)
+        self.present, self._network = Pairs(index, len(self.edges)), None
+        grown = len(edges) == 1 and self._paths is not None and bool(self.edges[edges[0]])
+        if not grown:
+            self._paths = None
+        else:
+            above, below = self._paths[:, source[0]].copy(), self._paths[child[0]].copy()
+            above[source] = below[child] = True
+            self._paths[above] |= below
 
     def gains(self) -> np.ndarray:  # (n, n)
         """What each edge brings, present or not."""
@@ -305,8 +297,8 @@ class Climb:
 
         How sure a direction is hangs on them.
         """
-        weak = self.edges & (self.change > -_SURE)
-        self.confirm(Pairs.of(weak).edges(), -_SURE)
+        weak = self.present.read(self.change) > -_SURE
+        self.confirm(self.present[weak].edges(), -_SURE)
         gain = self.gains()
         reversal = self.edges.T & self.allowed & (gain > gain.T - _SURE)
         self.confirm(Pairs.of(reversal | (reversal.T & self.edges)).edges())

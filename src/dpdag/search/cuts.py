@@ -21,20 +21,21 @@ class Network:
     and sparse, and a library's set-up would take ten times as long.
 
     Arguments:
-        capacity: (n, n) float, zero where there is no edge.
+        edges: All there are.
+        capacity: (m,) of each.
 
     Example:
         >>> capacity = np.zeros((4, 4))
         >>> capacity[0, 1], capacity[1, 3], capacity[0, 2], capacity[2, 3] = 5, 1, 2, 9
-        >>> Network(capacity).cut(0, 3)
+        >>> edges = Pairs.of(capacity > 0)
+        >>> Network(edges, edges.read(capacity)).cut(0, 3)
         [(0, 2), (1, 3)]
     """
 
-    def __init__(self, capacity: np.ndarray) -> None:
-        pairs = Pairs.of(capacity > 0)
-        self._edges = pairs.edges()
-        self._left: list[dict[int, float]] = [{} for _ in range(len(capacity))]
-        for (i, j), value in zip(self._edges, pairs.read(capacity).tolist()):
+    def __init__(self, edges: Pairs, capacity: np.ndarray) -> None:
+        self._edges = edges.edges()
+        self._left: list[dict[int, float]] = [{} for _ in range(edges.n)]
+        for (i, j), value in zip(self._edges, capacity.tolist()):
             self._left[i][j] = self._left[i].get(j, 0.0) + max(value, 2 * _SPENT)
             self._left[j].setdefault(i, 0.0)
 

@@ -57,8 +57,8 @@ def _least(found: list[_Change]) -> float:
 def shortlist_edges(climb: Climb) -> bool:
     """Mark each child's most promising insertions for confirmation; whether any is left."""
     open_ = climb.allowed & ~climb.edges & ~climb.exact & ~climb.reach().T & ~climb.tabu
-    open_ &= climb.edges.sum(0) < climb.max_parents
-    sure = ~climb.edges.any(0) & climb.evidence.screens_roots
+    open_ &= climb.parent_counts() < climb.max_parents
+    sure = (climb.parent_counts() == 0) & climb.evidence.screens_roots
     children = np.flatnonzero(~climb.widened & ~sure)
     probes = None
     if len(children):
@@ -78,7 +78,8 @@ def shortlist_edges(climb: Climb) -> bool:
 
 
 def _deletions(climb: Climb) -> list[_Change]:
-    penalty, edges = climb.penalty, Pairs.of(climb.edges & ~climb.required)
+    penalty, edges = climb.penalty, climb.present
+    edges = edges[~edges.read(climb.required)]
     doubtful = (edges.read(climb.change) + penalty > -_MARGIN) & ~edges.read(climb.exact)
     climb.confirm(edges[doubtful].edges(), -penalty - _LITTLE)
     known = edges[edges.read(climb.exact)]
@@ -125,6 +126,9 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
                 found.append(change)
                 least = max(least, _least(found))
                 gain[(pairs.child == edge[1]) & (gain <= change.gain)] = -math.inf
+                open_ = gain > least  # others will not be looked at any more
+                pairs, against, gain, exact = (p[open_] for p in (pairs, against, gain, exact))
+                toll = None if toll is None else toll[open_]
     return found
 
 

@@ -38,8 +38,7 @@ def reverse_families(climb: Climb) -> bool:
     def idle(share: float) -> list[tuple[int, int]]:
         rest = gained + climb.change  # what the others explain of a child without a parent
         least = np.maximum(climb.penalty * others, share * gained)
-        pairs = np.argwhere(climb.edges & (others > 0) & (rest < least))
-        return [(int(parent), int(child)) for parent, child in pairs]
+        return Pairs.of(climb.edges & (others > 0) & (rest < least)).edges()
 
     climb.confirm([pair for pair in idle(_ROUGH) if not climb.exact[pair]])
     before, exchanges = climb.total, idle(_SHARE)

@@ -25,7 +25,7 @@ def least_tolls(
     of all those by way of a single other node. The first is only looked for where the second leaves
     more than ``bar`` of the ``gain``.
     """
-    known = Pairs.of(climb.edges & climb.exact)
+    known = climb.present[climb.present.read(climb.exact)]
     loss = np.maximum(-known.read(climb.change) - climb.penalty, 0.0)
     toll = _short_ways(known, loss, pairs)
     leaves, enters = (np.bincount(ends, minlength=known.n) for ends in (known.source, known.child))

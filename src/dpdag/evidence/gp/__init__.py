@@ -1,7 +1,7 @@
 """Gaussian processes over all parents jointly."""
 
 from .batches import Families
-from .budget import TIME_BUDGET, affordable_rows, search_seconds
+from .budget import TIME_BUDGET, affordable_rows, search_seconds, sums_seconds
 from .grid import GridGPEvidence
 from .kernels import KERNELS
 from .marginal import gp_weights
@@ -16,4 +16,5 @@ __all__ = [
     "affordable_rows",
     "gp_weights",
     "search_seconds",
+    "sums_seconds",
 ]
