@@ -1,6 +1,7 @@
 """How long fits with processes take, and what takes long.
 
     python benchmarks/gpu.py --columns 50 100 200 --mechanisms auto gp --draws 3
+    python benchmarks/gpu.py --columns 5000 --mechanisms linear+additive --draws 1
 
 Random graphs with two edges per column, Gaussian process mechanisms, 1000 rows. Prints one line
 after each fit, and writes medians with their range to ``gpu.md`` beside this file, or to ``--out``.
@@ -57,7 +58,8 @@ class Fit(NamedTuple):
 def fit(columns: int, mechanism: str, draw: int, *, rows: int, device: str) -> Fit:
     """Learn one draw, everything included."""
     data = datasets.benchmarks.benchmark(f"ER-{columns}-{2 * columns}", draw, rows=rows)
-    learner = DAGPosterior(mechanism=mechanism, device=device, random_state=0, verbose=False)
+    kinds: str | list[str] = mechanism.split("+") if "+" in mechanism else mechanism
+    learner = DAGPosterior(mechanism=kinds, device=device, random_state=0, verbose=False)
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     with timed_stages() as stages, warnings.catch_warnings():

@@ -91,13 +91,16 @@ class DividedMixture(MixtureEvidence):
         own = self.part_of, "joint_screens", child, parents
         return _each(self.parts, *own) if self.processes else None
 
-    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+    def pair_probes(
+        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
+    ) -> ClearPairs:
+        like = parents if like is None else like
         which = self.part_of[child]
         rows = [(which == k).nonzero()[:, 0] for k in which.unique().tolist()]
         parts = [self.part(int(child[own[0]])) for own in rows]
         return ClearPairs.merged(
             [
-                (own, part.pair_probes(child[own], parents[own], least))
+                (own, part.pair_probes(child[own], parents[own], least, like[own]))
                 for own, part in zip(rows, parts)
             ]
         )

@@ -241,8 +241,10 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             value[sums] = first.screens(child[sums], parents[sums])
         return value.masked_fill(value <= 0, -math.inf)
 
-    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
-        held = self._held_by(child, parents)
+    def pair_probes(
+        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
+    ) -> ClearPairs:
+        held = self._held_by(child, parents if like is None else like)
         found = []
         for k in held.unique().tolist():
             own = (held == k).nonzero()[:, 0]
@@ -267,13 +269,11 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         return torch.where(best > -math.inf, which, -1)
 
     def may_lack_parents(self, parents: Tensor, values: Tensor) -> Tensor:  # (n, n), (n,) -> (n,)
-        """Weakly explained ones whose parents act together, or all of them where most do."""
-        if not self.processes:
-            return torch.zeros(len(values), dtype=torch.bool)
-        together, several = self.acts_together(parents), parents.sum(-1) > 1
-        mostly = _most(together, several)
+        """Weakly explained ones, where most causes act together."""
         weak = values - self._roots.logsumexp(-1) < _WEAK * self.n_rows
-        return weak & (together | mostly)
+        several = parents.sum(-1) > 1
+        joined = bool(self.processes) and bool(_most(self.acts_together(parents), several))
+        return weak if joined else torch.zeros_like(weak)
 
 
 def _most(true: Tensor, some: Tensor) -> Tensor:  # (n,) bool each -> bool

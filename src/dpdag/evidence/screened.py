@@ -54,13 +54,16 @@ class ScreenedEvidence(Evidence):
         """Which nodes are best explained by functions of several causes jointly."""
         return parents.sum(-1) > 1
 
-    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+    def pair_probes(
+        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
+    ) -> ClearPairs:
         """Pairs of nodes that explain something only together, twice the nats.
 
         Arguments:
             child: (b,).
             parents: (b, n) bool.
             least: By chance it is some thirty at most.
+            like: (b, n) bool, parents whose likeliest functions are taken for these.
         """
         raise NotImplementedError
 

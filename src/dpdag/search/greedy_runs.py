@@ -14,7 +14,7 @@ from .climb import Climb
 
 __all__ = ["run_greedily"]
 
-_PATIENCE = 8  # additions without a better total that end a run
+_PATIENCE = 4  # additions in a row that bring nothing and so end a run
 _DIP = 12.0  # nats below the best total that end a run
 _SHALLOW, _NARROW = 3, 2  # first additions of a run, and how many of a ranking they look at
 _WIDE = 4  # the same of further ones
@@ -25,8 +25,8 @@ def run_greedily(climb: Climb) -> bool:
     """Try a run of additions to each weakly explained child; whether any was worth it.
 
     A child is tried again only when its parents or its possible parents have changed.
-    A run goes on while it has found something better within the last few steps. Descendants that
-    cheap cuts would free are candidates too. What a run no longer needs is dropped again by the
+    A run goes on while one of its last few additions brought something. Descendants that cheap cuts
+    would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow. All runs go side by side, so that their steps are evaluated at once.
     """
     weak = climb.evidence.may_lack_parents(torch.from_numpy(climb.edges.T.copy()), climb.value)
@@ -114,10 +114,11 @@ class _Run:
 
     def add(self, parents: Tensor, value: float) -> None:  # (n,) bool
         """Go on with these parents."""
-        self.parents, self.patience = parents, self.patience - 1
+        before, self.parents = self.total, parents
         self.total = value - self.paid
+        self.patience = _PATIENCE if self.total > before else self.patience - 1
         if self.total > self.best_total + 1e-6:
-            self.best, self.best_total, self.patience = parents, self.total, _PATIENCE
+            self.best, self.best_total = parents, self.total
 
 
 def _extend(climb: Climb, runs: Sequence[_Run]) -> None:

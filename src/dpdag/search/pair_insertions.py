@@ -104,10 +104,10 @@ def exchange_for_pairs(climb: Climb) -> bool:
     if not edges:
         return False
     parent, child = np.array(edges).T
-    fewer = climb.edges.T[child]
+    now = torch.from_numpy(climb.edges.T[child])
+    fewer = now.clone()
     fewer[np.arange(len(edges)), parent] = False
-    asked_of = torch.from_numpy(child), torch.from_numpy(fewer)
-    found = climb.evidence.pair_probes(*asked_of, _clear(climb))
+    found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), like=now)
     # Scores are shares of a variance, in rows; so is what nats say that the parent explains.
     rows = climb.evidence.n_rows
     least = _LIKE_IT * rows * -np.expm1(2 * climb.change[parent, child] / rows)

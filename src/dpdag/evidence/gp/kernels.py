@@ -190,9 +190,11 @@ class NetworkKernel(Kernel):
 
     def slopes(self, pull: Tensor, at: Covariance, x: Tensor, extra: Tensor) -> Tensor:
         q = at.inputs
-        weighted = pull.mul_((1 - at.core.square()).rsqrt_()).mul_(2 / math.pi)
-        around = (weighted * at.core).sum(-1).unsqueeze(-1)
-        variance = (q * (weighted @ q)).sum(-2) - (around * q * q).sum(-2)
+        bend = at.core.square().neg_().add_(1).rsqrt_()
+        weighted = pull.mul_(bend).mul_(2 / math.pi)
+        variance = (q * (weighted @ q)).sum(-2)
+        around = weighted.mul_(at.core).sum(-1).unsqueeze(-1)
+        variance -= (around * q * q).sum(-2)
         return torch.cat([-2 * variance[..., :-1], variance[..., -1:]], -1)
 
     def modulated(self, at: Covariance) -> Tensor:

@@ -163,8 +163,9 @@ def _pull(
     inverse = _inverse(factor)
     alpha = inverse @ y.unsqueeze(-1)
     precision = expected_precision(pieces[..., :1].unsqueeze(-1), x.shape[-2])
-    pull = (alpha * precision.to(alpha)) @ alpha.mT - inverse
-    return pieces, covariance, pull, extra, _left_out(inverse, alpha)
+    residual = _left_out(inverse, alpha)
+    pull = inverse.neg_().addcmul_(alpha * precision.to(alpha), alpha.mT)  # in place: of N² numbers
+    return pieces, covariance, pull, extra, residual
 
 
 def _inverse(factor: Tensor) -> Tensor:  # (*, N, N) -> (*, N, N)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -146,6 +146,21 @@ class GPEvidence(ScreenedEvidence):
             self.fit(child[new], parents[new])
         return [self._known[key].parameters for key in keys]
 
+    def _rough_parameters(self, child: Tensor, parents: Tensor) -> list[Tensor]:  # (b,), (b, n)
+        """The same; of sets that are not known by the rows of a screening alone."""
+        keys = keys_of(child, parents)
+        found = {key: self._known[key].parameters for key in keys if key in self._known}
+        new = torch.tensor([k for k, key in enumerate(keys) if key not in found], dtype=torch.long)
+        for rows in new.split(self._chunk) if len(new) else ():
+            near = [self._neighbour(*keys[row]) for row in rows.tolist()]
+            point, hessian = self._starts(parents[rows], near)
+            families = Families.of(child[rows], parents[rows])
+            scale = self.n_rows / len(self._screen.x)
+            points = self._ascend(self._screen, families, point, hessian * scale).point
+            for row, own in zip(rows.tolist(), points):
+                found[keys[row]] = torch.cat([own[: int(parents[row].sum())], own[-2:]])
+        return [found[key] for key in keys]
+
     def fit(
         self,
         child: Tensor,  # (b,)
@@ -185,15 +200,9 @@ class GPEvidence(ScreenedEvidence):
     def _optimise(
         self, child: Tensor, parents: Tensor, goal: Tensor, rough_goal: Tensor
     ) -> tuple[GPFit, Tensor]:  # (b,), (b, n) bool, (b,), (b,)
-        size = parents.sum(-1)
-        width = int(size.max())
         families = Families.of(child, parents)
         near = [self._neighbour(*key) for key in keys_of(child, parents)]
-        starts = [self._warm(row, known, width) for row, known in zip(parents, near)]
-        point = torch.stack(starts)
-        by_scale, *others = self.kernel.curvature
-        curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
-        hessian = (torch.diag(curvature) / self.n_rows).expand(len(child), -1, -1)
+        point, hessian = self._starts(parents, near)
         found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
         open_ = torch.arange(len(child))
         if len(self._screen.x) < self.n_rows:
@@ -265,6 +274,16 @@ class GPEvidence(ScreenedEvidence):
         known = self._known.near(child, bits)
         return max(known, key=lambda one: one[1].value, default=None)
 
+    def _starts(
+        self, parents: Tensor, near: Sequence[tuple[int, Known] | None]
+    ) -> tuple[Tensor, Tensor]:  # (b, n) bool -> (b, w + 2), (b, w + 2, w + 2)
+        """Where to begin, and the inverse of what the curvature may be there."""
+        width = int(parents.sum(-1).max())
+        point = torch.stack([self._warm(row, known, width) for row, known in zip(parents, near)])
+        by_scale, *others = self.kernel.curvature
+        curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
+        return point, (torch.diag(curvature) / self.n_rows).expand(len(parents), -1, -1)
+
     def _warm(
         self, parents: Tensor, near: tuple[int, Known] | None, width: int
     ) -> Tensor:  # (n,) bool -> (w + 2,)
@@ -330,7 +349,9 @@ class GPEvidence(ScreenedEvidence):
                 value[rows] = additions_score(y, read.x, read.spread(own), features, self.kernel)
         return value
 
-    def pair_probes(self, child: Tensor, parents: Tensor, least: float) -> ClearPairs:
+    def pair_probes(
+        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
+    ) -> ClearPairs:
         residual = self._table.y[:, child.to(self.device)].T.contiguous()
         given = parents.any(-1).nonzero()[:, 0]
         for rows in given[parents[given].sum(-1).argsort(stable=True)].split(self._chunk):
@@ -338,7 +359,7 @@ class GPEvidence(ScreenedEvidence):
                 break
             self.deadline.check()
             families = Families.of(child[rows], parents[rows])
-            found = self._parameters(child[rows], parents[rows])
+            found = self._rough_parameters(child[rows], parents[rows])
             scales, ends = widest(parents[rows], found)
             own = torch.cat([scales.gather(1, families.members), ends], -1)
             y, read = families.children(self._table), self._inputs.read(families)
