@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,26 +15,6 @@ from .noise import SCALES
 __all__ = ["LinearEvidence"]
 
 _TINY = 1e-12  # of a variance that is left, beneath which differences are rounding
-
-
-class _Fit(NamedTuple):
-    """Regressions of columns on sets of others, by the posterior precisions M of both together.
-
-    Attributes:
-        index: (c, p + 1) the set and, last, the child.
-        there: (c, p + 1) bool, which places hold a column.
-        size: (c,) of the set.
-        factor: (c, p + 1, p + 1) Cholesky factor of M.
-        alone: (c,) logarithm of the set's own determinant.
-        last: (c,) of what the child multiplies it by.
-    """
-
-    index: Tensor
-    there: Tensor
-    size: Tensor
-    factor: Tensor
-    alone: Tensor
-    last: Tensor
 
 
 class LinearEvidence(Evidence):
@@ -79,34 +57,37 @@ class LinearEvidence(Evidence):
         self._scale = self._likeliest_scale(self._products[:told_by, :told_by].cpu())
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
-        value = torch.empty(len(child), dtype=torch.float64)
-        for rows, fit in self._fits(child, parents, numbers=1):
-            value[rows] = self._density(fit.size, fit.alone, fit.last).cpu()
-        return value
+        own = torch.nn.functional.one_hot(child, self.n_nodes).bool()
+        together, alone = self._marginal(torch.cat([parents | own, parents])).chunk(2)
+        return together - alone
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
-        r"""All neighbours of a set from one factor.
+        r"""All neighbours of a set from one factor, to which the child comes last.
 
         With :math:`M = L L^\top` of a set W, one column more multiplies its determinant by
         :math:`M_{jj} - \|L^{-1} M_{Wj}\|^2`, and one less by :math:`(M^{-1})_{jj}`.
+        Unlike those of :meth:`log_evidence`, equal values are equal up to rounding only.
         """
         value = torch.empty(which.shape, dtype=torch.float64)
-        precision = self._products.diagonal() + self._scale
-        for rows, fit in self._fits(child, parents, numbers=self.n_nodes):
-            size, alone, last = (part.unsqueeze(-1) for part in (fit.size, fit.alone, fit.last))
-            moments = self._products[fit.index] * fit.there.unsqueeze(-1)
-            half = torch.linalg.solve_triangular(fit.factor, moments, upper=False)  # (c, p + 1, n)
+        device, precision = self._products.device, self._products.diagonal() + self._scale
+        for rows, index, there in sets_for(parents, numbers=self.n_nodes, device=device):
+            size = there.sum(-1, keepdim=True)
+            row, place = there.nonzero(as_tuple=True)
+            index = torch.cat([index, child[rows, None].to(device)], 1)
+            there = torch.nn.functional.pad(there, (0, 1), value=True)
+            factor = self._factor(index, there, self._scale)
+            log_det = 2 * factor.diagonal(dim1=-2, dim2=-1).log()
+            alone, last = log_det[:, :-1].sum(1, keepdim=True), log_det[:, -1:]
+            moments = self._products[index] * there.unsqueeze(-1)
+            half = torch.linalg.solve_triangular(factor, moments, upper=False)  # (c, p + 1, n)
             left = (precision - half[:, :-1].square().sum(1)).clamp_min(_TINY)
             more = (1 - half[:, -1].square() / left).clamp_min(_TINY).log()
             changed = self._density(size + 1, alone + left.log(), last + more)
-            inverse = torch.cholesky_inverse(fit.factor)
-            both, own = inverse.diagonal(dim1=1, dim2=2), inverse[:, :-1, -1:]
-            each = both[:, :-1].log()
-            shares = (1 - own[..., 0].square() / (both[:, :-1] * both[:, -1:])).clamp_min(_TINY)
-            without = alone + each + shares.log(), last - shares.log()
-            fewer = self._density((size - 1).clamp_min(0), *without)
-            row, place = fit.there[:, :-1].nonzero(as_tuple=True)
-            changed[row, fit.index[row, place]] = fewer[row, place]
+            inverse = torch.cholesky_inverse(factor)
+            own, rest = inverse.diagonal(dim1=1, dim2=2)[:, :-1], inverse[:, :-1, -1].square()
+            less = (1 - rest / (own * inverse[:, -1:, -1])).clamp_min(_TINY).log()
+            fewer = self._density((size - 1).clamp_min(0), alone + own.log() + less, last - less)
+            changed[row, index[row, place]] = fewer[row, place]
             value[rows] = changed.cpu()
         return value.masked_fill(~which, torch.nan)
 
@@ -133,24 +114,27 @@ class LinearEvidence(Evidence):
 
         return max(SCALES, key=evidence)
 
-    def _fits(
-        self, child: Tensor, parents: Tensor, *, numbers: int
-    ) -> Iterator[tuple[Tensor, _Fit]]:  # (b,), (b, n) bool
-        """Rows, and their children's regressions on their parents."""
-        device = self._products.device
-        for rows, index, there in sets_for(parents, numbers=numbers, device=device):
-            index = torch.cat([index, child[rows, None].to(device)], 1)
-            size, there = there.sum(-1), torch.nn.functional.pad(there, (0, 1), value=True)
-            factor = self._factor(index, there, self._scale)
-            log_det = 2 * factor.diagonal(dim1=-2, dim2=-1).log()
-            yield rows, _Fit(index, there, size, factor, log_det[:, :-1].sum(1), log_det[:, -1])
-
     def _density(self, size: Tensor, alone: Tensor, last: Tensor) -> Tensor:
         """log p(x_v | x_S) by the logarithms of |M_S| and of |M_Sv| / |M_S|."""
-        most = int(size.max()) + 1 if size.numel() else 1
-        ratios = [self._ratio(k, self._scale) for k in range(most + 1)]
-        constant = torch.tensor(ratios, dtype=torch.float64).diff().to(size.device)[size]
+        constant = self._constants(int(size.max()) + 1).diff().to(size.device)[size]
         return constant - (self.n_rows + size + 3) / 2 * last - alone / 2
+
+    def _marginal(self, members: Tensor) -> Tensor:  # (b, n) bool -> (b,)
+        """log p(x_W) for each set W of columns, prior mean weight 1.
+
+        The same number whichever column of a set is the child, so that equivalent graphs tie.
+        """
+        value = torch.empty(len(members), dtype=torch.float64)
+        for part, index, there in sets_for(members, numbers=1, device=self._products.device):
+            factor = self._factor(index, there, self._scale)
+            value[part] = 2 * factor.diagonal(dim1=-2, dim2=-1).log().sum(-1).cpu()
+        size = members.sum(-1)
+        constant = self._constants(int(size.max()))[size]
+        return constant - (self.n_rows + size + 2) / 2 * value
+
+    def _constants(self, most: int) -> Tensor:  # -> (most + 1,)
+        ratios = [self._ratio(k, self._scale) for k in range(most + 1)]
+        return torch.tensor(ratios, dtype=torch.float64)
 
     def _factor(self, index: Tensor, there: Tensor, scale: float) -> Tensor:  # (c, p) twice
         """Of posterior precisions of columns; one for those that are not there."""
