@@ -5,6 +5,7 @@ python docs/draw_scaling.py
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 import matplotlib
@@ -26,10 +27,11 @@ PUBLISHED = {
 }
 
 
-def table(name: str) -> list[dict[str, str]]:
-    """The first table of a page, one dictionary per line."""
-    lines = [one for one in (BENCHMARKS / name).read_text().splitlines() if one.startswith("|")]
-    head, _, *rows = ([cell.strip() for cell in one.strip("|").split("|")] for one in lines)
+def table(name: str, which: int = 0) -> list[dict[str, str]]:
+    """One of the tables of a page, one dictionary per line."""
+    lines = [one.strip() for one in (BENCHMARKS / name).read_text().splitlines()]
+    tables = [list(own) for held, own in groupby(lines, lambda one: one.startswith("|")) if held]
+    head, _, *rows = ([cell.strip() for cell in one.strip("|").split("|")] for one in tables[which])
     return [dict(zip(head, row)) for row in rows]
 
 
@@ -53,14 +55,15 @@ def columns(axes: Axes) -> None:
         own = [one for one in known if one["learner"] == learner]
         x = [float(one["columns"]) for one in own]
         line(axes, x, [number(one["seconds"]) for one in own], label, colour)
-    fits = [one for one in table("gpu.md") if one.get("mechanism", "auto") == "auto"]
-    x, y = zip(*((float(one["columns"]), number(one["seconds"])) for one in fits))
-    axes.plot(x, y, "s--", color=WARM, label="default, H200", markersize=5, linewidth=1.8)
+    for which, label, colour in ((0, "default, H200", WARM), (2, "curves, H200", SOFT)):
+        fits = table("gpu.md", which)
+        x, y = zip(*((float(one["columns"]), number(one["seconds"])) for one in fits))
+        axes.plot(x, y, "s--", color=colour, label=label, markersize=5, linewidth=1.8)
     for name, points in PUBLISHED.items():
         axes.plot(list(points), list(points.values()), "x:", color=FAINT, markersize=6)
         n, seconds = next(iter(points.items()))
         axes.annotate(
-            name, (n, seconds), (4, 5), textcoords="offset points", fontsize=8, color="#7f8c8d"
+            name, (n, seconds), (-18 if n > 1000 else 4, 5), textcoords="offset points", fontsize=8, color="#7f8c8d"
         )
     axes.set(xlabel="columns, 1000 rows", ylabel="seconds", xscale="log", yscale="log")
     axes.legend(frameon=False, fontsize=8)
