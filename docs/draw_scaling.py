@@ -63,7 +63,12 @@ def columns(axes: Axes) -> None:
         axes.plot(list(points), list(points.values()), "x:", color=FAINT, markersize=6)
         n, seconds = next(iter(points.items()))
         axes.annotate(
-            name, (n, seconds), (-18 if n > 1000 else 4, 5), textcoords="offset points", fontsize=8, color="#7f8c8d"
+            name,
+            (n, seconds),
+            (-18 if n > 1000 else 4, 5),
+            textcoords="offset points",
+            fontsize=8,
+            color="#7f8c8d",
         )
     axes.set(xlabel="columns, 1000 rows", ylabel="seconds", xscale="log", yscale="log")
     axes.legend(frameon=False, fontsize=8)

@@ -9,7 +9,7 @@ import torch
 from dpdag.distributions.knowledge import Knowledge
 from dpdag.evidence.linear import LinearEvidence
 from dpdag.evidence.screened import ExactScreen
-from dpdag.ops.graphs import is_acyclic, topological_order
+from dpdag.ops.graphs import is_acyclic, reachability, topological_order
 from dpdag.search.climb import Climb
 from dpdag.search.edge_changes import change_edge
 from dpdag.search.pairs import Pairs
@@ -72,3 +72,16 @@ def test_a_step_makes_the_best_change_of_all_pairs_and_others_like_it(seed: int)
         assert (steps > best / 2).all()
         assert climb.total == climb.history[-1]
         assert bool(is_acyclic(torch.from_numpy(climb.edges)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paths_and_edges_are_kept_while_a_graph_changes(seed: int) -> None:
+    climb = climb_from(seed)
+    climb.reach()
+    while change_edge(climb):
+        graph = torch.from_numpy(climb.edges)
+        np.testing.assert_array_equal(climb.present.index, np.flatnonzero(climb.edges))
+        for node in range(N):  # without all paths being known
+            np.testing.assert_array_equal(climb.descendants(node), reachability(graph)[node])
+        np.testing.assert_array_equal(climb.reach(), reachability(graph))
+    assert len(climb.history) > 1

@@ -1,5 +1,6 @@
 """Runs of additions find causes that act together, also where sums hold a set so far."""
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -7,7 +8,7 @@ from dpdag import Knowledge
 from dpdag.columns import standardise
 from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.search.climb import Climb
-from dpdag.search.greedy_runs import run_greedily
+from dpdag.search.greedy_runs import _PATIENCE, _Run, run_greedily
 from dpdag.search.prior import EdgePrior
 
 N = 8
@@ -65,3 +66,15 @@ def test_runs_go_on_from_what_sums_hold() -> None:
     assert run_greedily(climb)
     assert climb.edges[2, 3]
     assert climb.total > before + 10
+
+
+def test_a_run_ends_after_additions_in_a_row_that_bring_nothing() -> None:
+    none = torch.zeros(N, dtype=torch.bool)
+    run = _Run(0, np.zeros(N), 0.0, N, none, none, 0.0, none, 0.0, _PATIENCE)
+    for total in (-1.0, -2.0, -1.5):  # the last brings something, though nothing is better yet
+        assert run.goes_on
+        run.add(none, total)
+    for step in range(_PATIENCE):
+        assert run.goes_on
+        run.add(none, -1.5 - 0.1 * (step + 1))
+    assert not run.goes_on

@@ -53,7 +53,7 @@ def reachability(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n, n) bool
 
 
 def _swept(edges: np.ndarray) -> np.ndarray | None:  # (n, n) bool -> (n, n) bool
-    """The transitive closure, effects first, a node's being the bits of a number; None of cycles."""
+    """The transitive closure, effects first, each node's the bits of a number; None of cycles."""
     n = len(edges)
     effects: list[list[int]] = [[] for _ in range(n)]
     waiting = [0] * n

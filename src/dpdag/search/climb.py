@@ -280,13 +280,12 @@ class Climb:
         toggled = np.unique(np.ravel_multi_index((source, child), self.edges.shape))
         index = np.setxor1d(self.present.index, toggled, assume_unique=True)
         self.present, self._network = Pairs(index, len(self.edges)), None
-        grown = len(edges) == 1 and self._paths is not None and bool(self.edges[edges[0]])
-        if not grown:
-            self._paths = None
-        else:
-            above, below = self._paths[:, source[0]].copy(), self._paths[child[0]].copy()
+        paths, self._paths = self._paths, None
+        if len(edges) == 1 and paths is not None and self.edges[edges[0]]:
+            above, below = paths[:, source[0]].copy(), paths[child[0]].copy()
             above[source] = below[child] = True
-            self._paths[above] |= below
+            paths[above] |= below
+            self._paths = paths
 
     def gains(self) -> np.ndarray:  # (n, n)
         """What each edge brings, present or not."""

@@ -127,7 +127,8 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
                 least = max(least, _least(found))
                 gain[(pairs.child == edge[1]) & (gain <= change.gain)] = -math.inf
                 open_ = gain > least  # others will not be looked at any more
-                pairs, against, gain, exact = (p[open_] for p in (pairs, against, gain, exact))
+                pairs, against = pairs[open_], against[open_]
+                gain, exact = gain[open_], exact[open_]
                 toll = None if toll is None else toll[open_]
     return found
 
