@@ -39,17 +39,6 @@ class Evidence(ABC):
         """
         raise NotImplementedError
 
-    def additions(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
-        """Evidence after adding each single node to each parent set.
-
-        Entries where nothing can be added (the child itself, or a parent already there) hold the
-        evidence of the unchanged set.
-        """
-        n = self.n_nodes
-        fixed = parents | torch.nn.functional.one_hot(child, n).bool()
-        changed = self.toggles(child, parents, ~fixed)
-        return torch.where(fixed, self.log_evidence(child, parents).unsqueeze(-1), changed)
-
     def toggles(
         self,
         child: Tensor,  # (b,)

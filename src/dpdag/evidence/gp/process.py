@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -150,8 +150,8 @@ class GPEvidence(ScreenedEvidence):
         """The same; of sets that are not known by the rows of a screening alone."""
         keys = keys_of(child, parents)
         found = {key: self._known[key].parameters for key in keys if key in self._known}
-        new = torch.tensor([k for k, key in enumerate(keys) if key not in found], dtype=torch.long)
-        for rows in new.split(self._chunk) if len(new) else ():
+        new = torch.tensor([key not in found for key in keys])
+        for rows in self._chunks(parents, new):
             near = [self._neighbour(*keys[row]) for row in rows.tolist()]
             point, hessian = self._starts(parents[rows], near)
             families = Families.of(child[rows], parents[rows])
@@ -183,11 +183,7 @@ class GPEvidence(ScreenedEvidence):
                 old = self._known[key]
                 found.value[k], found.rough[k], found.final[k] = old.value, old.rough, True
                 found.residual[k] = old.residual
-        new = (~found.final).nonzero()[:, 0]
-        for rows in new[parents[new].sum(-1).argsort(stable=True)].split(self._chunk):
-            if not len(rows):
-                break
-            self.deadline.check()
+        for rows in self._chunks(parents, ~found.final):
             part, points = self._optimise(child[rows], parents[rows], goal[rows], rough_goal[rows])
             found.put(rows, part)
             for k, row in enumerate(rows.tolist()):
@@ -196,6 +192,14 @@ class GPEvidence(ScreenedEvidence):
                     value, rough = float(part.value[k]), float(part.rough[k])
                     self._known[keys[row]] = Known(value, rough, own, part.residual[k].float())
         return found
+
+    def _chunks(self, parents: Tensor, some: Tensor) -> Iterator[Tensor]:  # (b, n), (b,) bool
+        """Which of some sets are looked at together, those of like size, while there is time."""
+        rows = some.nonzero()[:, 0]
+        for chunk in rows[parents[rows].sum(-1).argsort(stable=True)].split(self._chunk):
+            if len(chunk):
+                self.deadline.check()
+                yield chunk
 
     def _optimise(
         self, child: Tensor, parents: Tensor, goal: Tensor, rough_goal: Tensor
@@ -339,10 +343,8 @@ class GPEvidence(ScreenedEvidence):
         typical = torch.stack([typical_scale(one) for one in found])
         value = torch.empty(parents.shape, dtype=torch.float64)
         for key in (typical * 4).round().unique().tolist():
-            alike = ((typical * 4).round() == key).nonzero()[:, 0]
             features = self._features(key / 4)
-            for rows in alike[parents[alike].sum(-1).argsort(stable=True)].split(self._chunk):
-                self.deadline.check()
+            for rows in self._chunks(parents, (typical * 4).round() == key):
                 families = Families.of(child[rows], parents[rows])
                 y, read = families.children(self._table), self._inputs.read(families)
                 own = torch.cat([scales[rows].gather(1, families.members), ends[rows]], -1)
@@ -353,11 +355,7 @@ class GPEvidence(ScreenedEvidence):
         self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
     ) -> ClearPairs:
         residual = self._table.y[:, child.to(self.device)].T.contiguous()
-        given = parents.any(-1).nonzero()[:, 0]
-        for rows in given[parents[given].sum(-1).argsort(stable=True)].split(self._chunk):
-            if not len(rows):
-                break
-            self.deadline.check()
+        for rows in self._chunks(parents, parents.any(-1)):
             families = Families.of(child[rows], parents[rows])
             found = self._rough_parameters(child[rows], parents[rows])
             scales, ends = widest(parents[rows], found)
