@@ -20,7 +20,7 @@ from ..deadline import ENDLESS, Deadline
 from ..distributions import Constraints
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
-from ..evidence.gp import affordable_rows, search_seconds, sums_seconds
+from ..evidence.gp import affordable_rows, device_speed, search_seconds
 from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
 from ..evidence.typed import TypedEvidence
 from ..ops.rows import drawn_rows, varied_rows
@@ -41,6 +41,7 @@ from ..training import LONG, Stages
 from .pair_facts import Rows
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
+_PER_PAIR = 7e-5  # seconds of sums at a thousand rows on one CPU core; half of it was seen
 _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
 _CHEAP = ("linear", "additive")
 _EQUAL = 1e-6  # nats between graphs that explain the same
@@ -351,7 +352,7 @@ def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density:
 def expected_seconds(columns: int, rows: int, plan: Plan) -> float:
     """What a fit takes, roughly: by pairs of columns for sums, by columns for processes."""
     used = min(rows, plan.rows)
-    sums = sums_seconds(columns, used, plan.device)
+    sums = _PER_PAIR * columns**2 * used / 1000 / device_speed(plan.device)
     if not _has_processes(plan):
         return sums
     return max(sums, search_seconds(columns, used, plan.device))

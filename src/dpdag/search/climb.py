@@ -43,7 +43,7 @@ class Climb:
         self.required = limits.required.numpy()
         self.before = limits.before.numpy()
         self.fixed = self.required | self.before  # that no cut may remove
-        self._fixed = Pairs.of(self.fixed)
+        self._known = Pairs.of(self.before)  # ways that are no edges
         self._network: Network | None = None  # of what removing edges costs, while that holds
         self._overstated = 0.0
         self._paths: np.ndarray | None = None
@@ -142,10 +142,10 @@ class Climb:
             loss = -(self.present.read(self.change) + self.penalty)
             cost = np.maximum(loss, _LITTLE)
             self._overstated = float((cost - loss).sum())
-            every = Pairs(np.union1d(self.present.index, self._fixed.index), len(self.edges))
+            cost[self.present.read(self.fixed)] = math.inf
+            every = Pairs(np.union1d(self.present.index, self._known.index), len(self.edges))
             capacity = np.full(len(every), math.inf)
-            free = ~self.present.read(self.fixed)
-            capacity[np.searchsorted(every.index, self.present.index[free])] = cost[free]
+            capacity[np.searchsorted(every.index, self.present.index)] = cost
             self._network = Network(every, capacity)
         # Estimates may be too high; what is known exactly is too high by as much as overstated.
         known = roughly or self.evidence.screens_exactly

@@ -1,7 +1,7 @@
 """Gaussian processes over all parents jointly."""
 
 from .batches import Families
-from .budget import TIME_BUDGET, affordable_rows, search_seconds, sums_seconds
+from .budget import TIME_BUDGET, affordable_rows, device_speed, search_seconds
 from .grid import GridGPEvidence
 from .kernels import KERNELS
 from .marginal import gp_weights
@@ -14,7 +14,7 @@ __all__ = [
     "GPEvidence",
     "GridGPEvidence",
     "affordable_rows",
+    "device_speed",
     "gp_weights",
     "search_seconds",
-    "sums_seconds",
 ]

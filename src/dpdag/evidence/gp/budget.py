@@ -12,15 +12,14 @@ __all__ = [
     "TIME_BUDGET",
     "affordable_rows",
     "affordable_sets",
+    "device_speed",
     "search_seconds",
     "set_bytes",
-    "sums_seconds",
 ]
 
 TIME_BUDGET = 120.0  # seconds of a search
 _PER_COLUMN = 1.0  # seconds at a thousand rows on one CPU core; from half to twice that was seen
 _POWER = 2.5  # of the rows
-_PER_PAIR = 7e-5  # the same without processes, of pairs of columns; half of it was seen
 _ON_GPU = 8.0  # times as fast, with processes and without
 _FEWEST = 1000  # rows that are read however long it takes
 
@@ -32,20 +31,11 @@ def search_seconds(columns: float, rows: int, device: torch.device | str = "cpu"
         >>> search_seconds(50, 1000)
         50.0
     """
-    return _PER_COLUMN * columns * (rows / 1000) ** _POWER / _speed(device)
+    return _PER_COLUMN * columns * (rows / 1000) ** _POWER / device_speed(device)
 
 
-def sums_seconds(columns: float, rows: int, device: torch.device | str = "cpu") -> float:
-    """The same of lines and sums of curves alone.
-
-    Example:
-        >>> round(sums_seconds(1000, 1000))
-        70
-    """
-    return _PER_PAIR * columns**2 * rows / 1000 / _speed(device)
-
-
-def _speed(device: torch.device | str) -> float:
+def device_speed(device: torch.device | str) -> float:
+    """How many times as fast as on one CPU core a search is there."""
     return 1.0 if torch.device(device).type == "cpu" else _ON_GPU
 
 
