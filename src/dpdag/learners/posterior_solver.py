@@ -45,6 +45,7 @@ _PER_PAIR = 7e-5  # seconds of sums at a thousand rows on one CPU core; half of 
 _PATIENCE = 600.0  # seconds of a search with processes that a fit of no set time may begin
 _CHEAP = ("linear", "additive")
 _EQUAL = 1e-6  # nats between graphs that explain the same
+_COARSE = 0.5  # weight of one from which the search for the best graph is over soon
 _LITTLE = 0.05  # weight beneath which a coarsened posterior is not worth its time
 # Shares of all time that stages may end at; functions are fitted after them.
 _COLUMNS, _SEARCH, _WEIGHED, _HALVES = 0.15, 0.6, 0.75, 0.8
@@ -252,9 +253,9 @@ def _solve(
     prior = EdgePrior.of(constraints, plan.edge_prior)
     stages.show("searching a graph", 0.05, 0.6)
     evidence = plan.evidence(x, was_set)
-    graph, evidence = _search(evidence, prior, constraints, start)
-    stages.show("weighing its neighbours", 0.6, 0.8)
     rows = Rows.of(x, plain, was_set, plan.types)
+    graph, evidence = _search(evidence, prior, constraints, start, rows)
+    stages.show("weighing its neighbours", 0.6, 0.8)
     found = [_with_posterior(graph, evidence, prior, constraints, rows)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
@@ -279,11 +280,22 @@ def _solve(
 
 
 def _search(
-    evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints, start: Tensor | None
+    evidence: MixtureEvidence,
+    prior: EdgePrior,
+    constraints: Constraints,
+    start: Tensor | None,
+    rows: Rows,
 ) -> tuple[SearchResult, MixtureEvidence]:
     """The best graph within the time of a search, and the evidence that it was found with."""
+
+    def counts(graph: SearchResult, evidence: MixtureEvidence) -> bool:
+        density = prior.density(int(graph.adjacency.sum()))
+        return doubts(graph, evidence, *rows, edge_prior=density).coarse_share < _COARSE
+
     with evidence.deadline.stage("the end of the search (its best graph stands)", until=_SEARCH):
-        return find_graph(evidence, prior=prior, constraints=constraints, start=start)
+        return find_graph(
+            evidence, prior=prior, constraints=constraints, start=start, counts=counts
+        )
     curves = evidence.by_curves()  # for a first look, without which nothing can be said
     return hill_climb(curves, prior=prior, constraints=constraints, moves=()), curves
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -20,7 +20,7 @@ from .iterated import either, iterated_search
 from .lingam import lingam_order
 from .prior import EdgePrior
 
-__all__ = ["cheap_graph", "find_graph"]
+__all__ = ["find_graph"]
 
 _NODES = 30  # beyond, one climb has to do
 
@@ -31,48 +31,40 @@ def find_graph(
     prior: EdgePrior,
     constraints: Constraints,
     start: Tensor | None = None,  # (n, n) bool
+    counts: Callable[[SearchResult, MixtureEvidence], bool] | None = None,
 ) -> tuple[SearchResult, MixtureEvidence]:
     """Climb from the best graph of lines and sums of curves; that graph has to do without time.
 
     What several causes do only together is not in such a graph; the climb with processes that
-    follows adds it. Only lines and curves need several starts: where functions bend, directions
-    are clear to single steps. The second value is the evidence that the graph was found with.
+    follows adds it. Only lines and curves need several starts: where most functions join their
+    causes, directions are clear to single steps. The second value is the evidence that the graph
+    was found with.
+
+    Arguments:
+        counts: Whether a graph found with an evidence will tell enough to look for a better one.
     """
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     cheap = evidence.without_processes()
     if cheap is None:
         return climb(start=start), evidence
-    found = cheap_graph(cheap, prior=prior, constraints=constraints, start=start)
+    found = hill_climb(cheap, prior=prior, constraints=constraints, start=start)
     try:
+        if evidence.n_nodes <= _NODES and (counts is None or counts(found, cheap)):
+            found = _climbed_again(found, cheap, prior, constraints)
         return climb(start=found.adjacency) if evidence.processes else found, evidence
     except OutOfTimeError:
         return found, cheap
 
 
-def cheap_graph(
-    evidence: MixtureEvidence,
-    *,
-    prior: EdgePrior,
-    constraints: Constraints,
-    start: Tensor | None = None,  # (n, n) bool
-) -> SearchResult:
-    """The best graph of lines and sums of curves.
-
-    Where straight lines hold the evidence of most columns, directions hang together over long
-    distances: then climbs also begin with the best linear Gaussian graph and with the graph of
-    the order that the shape of the noise gives, and the best of all is left and climbed again.
-    """
-    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
-    best = climb(start=start)
-    with suppress(OutOfTimeError):
-        if evidence.n_nodes <= _NODES:
-            best = _climbed_again(best, evidence, prior, constraints)
-    return best
-
-
 def _climbed_again(
     best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
 ) -> SearchResult:
+    """The best that climbs from several starts find, and from changes of the best of these.
+
+    Where straight lines hold the evidence of most columns, directions hang together over long
+    distances: then climbs also begin with the best linear Gaussian graph and with the graph of
+    the order that the shape of the noise gives.
+    """
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     fixed = prior.fixed()  # where a falling price of edges would lead into thickets
     if evidence.holds("linear", best.adjacency):
