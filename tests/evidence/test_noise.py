@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 
 from dpdag.columns import table_of
 from dpdag.evidence.discrete import DiscreteEvidence
-from dpdag.evidence.noise import Levels, level_gain, noise_factors
+from dpdag.evidence.noise import Levels, level_gain, noise_factors, noise_sizes
 from dpdag.evidence.typed import TypedEvidence
 
 FORWARD, BACKWARD = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
@@ -64,3 +66,30 @@ def test_a_cause_that_shapes_its_effect_does_not_look_like_an_effect() -> None:
 def test_a_cause_that_only_shifts_its_effect_is_known_as_before() -> None:
     cause = (normal(1000, 5) > 0).double()
     assert preference(cause, 4 * cause + normal(1000)) > 10
+
+
+def test_sizes_of_heavy_tailed_noise_are_found_to_the_end() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(6, 5, 400)) ** 3
+    size = np.exp(0.5 * np.tanh(features).sum(1))
+    residual = rng.standard_t(1.5, size=(6, 400)) * size
+    found = noise_sizes(torch.from_numpy(residual), torch.from_numpy(features))
+
+    def loss(weight: np.ndarray, k: int) -> float:
+        log_size = weight @ features[k]
+        level = (np.abs(residual[k]) * np.exp(-log_size)).mean()
+        return float(400 * np.log(level) + log_size.sum() + 0.5 * (weight**2).sum())
+
+    for k in range(6):
+        best = minimize(loss, np.zeros(5), args=(k,)).fun
+        assert loss(found.weight[k].numpy(), k) < best + 0.1
+
+
+def test_sizes_of_one_column_do_not_depend_on_others_of_the_batch() -> None:
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(8, 4, 200, generator=generator, dtype=torch.float64)
+    residual = torch.randn(8, 200, generator=generator, dtype=torch.float64) ** 3
+    together = noise_sizes(residual, features)
+    for k in range(8):
+        alone = noise_sizes(residual[k : k + 1], features[k : k + 1])
+        assert torch.allclose(alone.gain, together.gain[k : k + 1], atol=1e-9)

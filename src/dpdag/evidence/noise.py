@@ -29,7 +29,8 @@ __all__ = [
 NOISES = ("Gaussian", "any shape", "Gaussian of a size that varies", "any shape and size")
 _FREE = 3.0  # degrees of freedom of the noise variance a priori
 SCALES = tuple(0.5 * 10.0**-k for k in range(7))  # of the noise variance a priori
-_STEPS = 5  # of Fisher scoring
+_STEPS, _SCORING = 30, 3  # to the best size of noise, and those of Fisher scoring
+_ENOUGH = 0.1  # nats that a step must change for another one
 _PRECISION = 1.0  # a priori, of the coefficients of a size
 _LEVEL_SCALE = (1.0,)  # of the noise variance at a level, the variance of all being one
 _LEAST = 1e-6  # variance at a level: beneath it there is no noise whose shape could be told
@@ -178,45 +179,81 @@ class Sizes(NamedTuple):
     gain: Tensor
 
 
+class _Fit(NamedTuple):
+    """Coefficients of a log size, and what they make of residuals."""
+
+    weight: Tensor  # (b, m)
+    relative: Tensor  # (b, N) absolute residuals over what is expected of them
+    value: Tensor  # (b,)
+
+    @classmethod
+    def of(cls, weight: Tensor, size: Tensor, features: Tensor) -> _Fit:
+        """Of absolute residuals (b, N) and features (b, m, N)."""
+        log_size = (weight.unsqueeze(1) @ features)[:, 0]
+        relative = size * torch.exp(-log_size)
+        level = relative.mean(-1, keepdim=True).clamp_min(1e-12)
+        value = -size.shape[-1] * level[:, 0].log() - log_size.sum(-1) - _prior(weight)
+        return cls(weight, relative / level, value)
+
+    def take(self, rows: Tensor) -> _Fit:
+        """Some of them."""
+        return _Fit(*(part[rows] for part in self))
+
+    def where(self, better: Tensor, other: _Fit) -> _Fit:  # (b, 1) bool
+        """These, or others."""
+        weight, relative = (torch.where(better, *both) for both in zip(self[:2], other[:2]))
+        return _Fit(weight, relative, self.value.where(better[:, 0], other.value))
+
+    def rise(self, features: Tensor, curvature: Tensor) -> Tensor:  # (b, m, N), (b, m, m)
+        """The step (b, m) to where a parabola of that curvature, by its factor, is highest."""
+        slope = features @ (self.relative - 1).unsqueeze(-1) - _PRECISION * self.weight[..., None]
+        return torch.cholesky_solve(slope, curvature)[..., 0]
+
+    def curvature(self, features: Tensor) -> Tensor:  # (b, m, N) -> (b, m, m)
+        """Factor of the negative second derivative."""
+        weighted = features * self.relative.unsqueeze(1)
+        mean = weighted.sum(-1, keepdim=True)
+        return _factor(weighted @ features.mT - mean @ mean.mT / features.shape[-1])
+
+
 def noise_sizes(residual: Tensor, features: Tensor) -> Sizes:  # (b, N), (b, m, N)
     r"""Let the size of residuals follow features of the causes.
 
     .. math:: \max_g \sum_r -g_r - |e_r| e^{-g_r} / \bar e - \tfrac\lambda2 \lVert w \rVert^2,
         \qquad g = w^\top \phi
 
-    by Fisher scoring, the level :math:`\bar e` at its best value throughout.
+    the level :math:`\bar e` at its best value throughout, by Fisher scoring; where that is not
+    enough, as under heavy tails, by Newton's method.
     """
-    rows = residual.shape[-1]
-    eye = torch.eye(features.shape[1], dtype=features.dtype, device=features.device)
-    factor = torch.linalg.cholesky(features @ features.mT + _PRECISION * eye)
-    size = residual.abs()
-
-    def attempt(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # (b, m)
-        log_size = (weight.unsqueeze(1) @ features)[:, 0]
-        relative = size * torch.exp(-log_size)
-        level = relative.mean(-1, keepdim=True).clamp_min(1e-12)
-        value = -rows * level[:, 0].log() - log_size.sum(-1)
-        return value - _prior(weight), log_size, relative / level
-
-    weight = features.new_zeros(features.shape[:2])
-    length = features.new_ones(len(features), 1)
-    value, log_size, relative = attempt(weight)
-    for _ in range(_STEPS):
-        slope = (features @ (relative - 1).unsqueeze(-1))[..., 0] - _PRECISION * weight
-        step = torch.cholesky_solve(slope.unsqueeze(-1), factor)[..., 0]
-        tried = weight + length * step
-        outcome = attempt(tried)
-        better = (outcome[0] > value)[:, None]
-        weight = torch.where(better, tried, weight)
-        value = torch.where(better[:, 0], outcome[0], value)
-        log_size = torch.where(better, outcome[1], log_size)
-        relative = torch.where(better, outcome[2], relative)
+    information, weight = _factor(features @ features.mT), features.new_zeros(features.shape[:2])
+    open_, some, size = torch.arange(len(residual)).to(residual.device), features, residual.abs()
+    now, length = _Fit.of(weight, size, features), features.new_ones(len(features), 1)
+    for k in range(_STEPS):
+        curvature = information[open_] if k < _SCORING else now.curvature(some)
+        tried = _Fit.of(now.weight + length * now.rise(some, curvature), size, some)
+        change = tried.value - now.value
+        better, moves = (change > 0)[:, None], change.abs() > _ENOUGH
+        weight[open_] = torch.where(better, tried.weight, now.weight)
+        if not bool(moves.any()):
+            break
         length = torch.where(better, 1.0, 0.3 * length)
-    volume = factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-    volume = volume - 0.5 * len(eye) * math.log(_PRECISION)
+        now = tried.where(better, now)
+        if not bool(moves.all()):
+            parts = (open_, some, size, length)
+            (open_, some, size, length), now = (part[moves] for part in parts), now.take(moves)
+    volume = information.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+    volume = volume - 0.5 * features.shape[1] * math.log(_PRECISION)
+    log_size = (weight.unsqueeze(1) @ features)[:, 0]
     scaled = residual * torch.exp(-log_size)
     change = residual.var(-1).log() - scaled.var(-1).log() - 2 * log_size.mean(-1)
-    return Sizes(weight, scaled, 0.5 * rows * change - volume - _prior(weight))
+    gain = 0.5 * residual.shape[-1] * change - volume - _prior(weight)
+    return Sizes(weight, scaled, gain)
+
+
+def _factor(information: Tensor) -> Tensor:  # (b, m, m)
+    """Of what rows and the prior say of coefficients."""
+    eye = torch.eye(information.shape[-1], dtype=information.dtype, device=information.device)
+    return torch.linalg.cholesky_ex(information + _PRECISION * eye).L
 
 
 def standardised(residual: Tensor) -> Tensor:  # (b, rows)
