@@ -65,10 +65,12 @@ def shape_gain(u: Tensor) -> Tensor:  # (b, N) of mean zero and variance one -> 
     bins, left, share = _binned(u, _REACH, _BINS)
     inside = u.abs() < _REACH
     strays = _STRAY / (math.pi * (1 + u.square()))
-    kernel = _kernels(count, u.device)  # (k, bins, bins)
-    peak, beside = kernel[:, 0, 0, None, None], kernel[:, 0, 1, None, None]
+    kernel, spectrum = _kernels(count, u.device)  # (k, 2 bins), (k, bins + 1)
+    wide = kernel.shape[-1]
+    smooth = torch.fft.irfft(torch.fft.rfft(bins, wide) * spectrum[:, None], wide)[..., : _BINS + 1]
     every = left.expand(len(kernel), -1, -1)
-    density = _without_own(bins @ kernel, every, share, peak, beside)  # (k, b, N)
+    peak, beside = kernel[:, :1, None], kernel[:, 1:2, None]
+    density = _without_own(smooth, every, share, peak, beside)  # (k, b, N)
     others = (density / (count - 1)).clamp_min_(0.0).mul_(inside)
     totals = others.mul_(1 - _STRAY).add_(strays).log_().sum(-1)
     totals = torch.cat([totals, _log_student(u)])
@@ -142,8 +144,13 @@ def _without_own(
 
 
 @lru_cache(maxsize=32)
-def _kernels(count: int, device: torch.device) -> Tensor:  # -> (bandwidths, bins, bins)
-    """Gaussian kernels between all bins, for samples of ``count``."""
-    place = torch.linspace(-_REACH, _REACH, _BINS + 1, dtype=torch.float64, device=device)
-    h = count**-0.2 * place.new_tensor(_BANDWIDTHS)[:, None, None]
-    return torch.exp(-0.5 * ((place - place[:, None]) / h).square()) / (h * math.sqrt(2 * math.pi))
+def _kernels(count: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Gaussian kernels by the distance of bins, for samples of ``count``, and their spectra.
+
+    The distances go around a circle twice as long as the grid, where its ends do not come nearer.
+    """
+    place = torch.arange(2 * _BINS, dtype=torch.float64, device=device)
+    distance = torch.minimum(place, len(place) - place) * (2 * _REACH / _BINS)
+    h = count**-0.2 * place.new_tensor(_BANDWIDTHS)[:, None]
+    kernel = torch.exp(-0.5 * (distance / h).square()) / (h * math.sqrt(2 * math.pi))
+    return kernel, torch.fft.rfft(kernel).real
