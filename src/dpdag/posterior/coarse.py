@@ -29,7 +29,7 @@ _SETS = 8000  # of causes whose evidence is asked for
 _CHAINS, _STEPS = 16, 100  # of orders, and steps of each for every column
 _WARM = 0.3  # share of the steps before orders are kept
 _MOST, _WORK = 100, 20_000  # orders that are kept, and nodes of all of them together
-_CHUNK = 512  # sets at a time
+_CHUNK = 128  # sets at a time: with more, what they need leaves a core's cache
 _NEVER = 30.0
 
 
@@ -44,11 +44,12 @@ class _Sets(NamedTuple):
     member: Tensor
     weight: Tensor
 
-    def log_shares(self, place: Tensor) -> Tensor:  # (k, n) -> (k, n, m)
-        """The same of those that come before their child in an order."""
-        nobody = torch.full_like(place[:, :1], -1)
-        last = torch.cat([place, nobody], -1)[:, self.member].amax(-1)
-        return self.weight.where(last < place[..., None], -math.inf)
+    def log_shares(self, place: Tensor, child: Tensor) -> Tensor:  # (c, n), (c,) -> (c, m)
+        """The same of those that come before a child in an order."""
+        place = torch.nn.functional.pad(place, (0, 1), value=-1)  # of nobody
+        one, two = (place.gather(1, self.member[child, :, k]) for k in range(2))
+        own = place.gather(1, child[:, None])
+        return self.weight[child].where(torch.maximum(one, two) < own, -math.inf)
 
     def parents(self) -> Tensor:  # (n, m, n)
         """Causes of every set as zeros and ones."""
@@ -96,7 +97,8 @@ def coarse_posterior(
     share = torch.ones(n, n, dtype=torch.float64) if share is None else share
     sets = _weighted_sets(evidence, prior.fixed().cost(0), constraints, share)
     place = _draw_orders(sets, constraints.before)
-    share = sets.log_shares(place).softmax(-1)
+    order, child = torch.ones_like(place, dtype=torch.bool).nonzero(as_tuple=True)
+    share = sets.log_shares(place[order], child).softmax(-1).unflatten(0, place.shape)
     given = torch.einsum("kvm,vmu->kuv", share, sets.parents())  # of an edge, by order
     logits = torch.logit(given.clamp(0, 1)).clamp(-_NEVER, _NEVER)
     logits = logits.masked_fill(~constraints.allowed, -_NEVER)
@@ -142,8 +144,8 @@ def _draw_orders(sets: _Sets, before: Tensor) -> Tensor:  # (n, n) bool -> (k, n
     n, generator = len(before), torch.Generator().manual_seed(0)
     start = topological_order(before).argsort()
     place = start.expand(_CHAINS, n) if bool(before.any()) else _shuffled(n, generator)
-    total = sets.log_shares(place).logsumexp(-1).sum(-1)
-    kept, steps = [], _STEPS * n
+    each, kept = _explained(sets, place, torch.ones_like(place, dtype=torch.bool)), []
+    steps = _STEPS * n
     chain, first = torch.arange(_CHAINS), int(_WARM * steps)
     every = max(1, (steps - first) * _CHAINS // min(_MOST, max(_CHAINS, _WORK // n)))
     for step in range(steps):
@@ -154,15 +156,27 @@ def _draw_orders(sets: _Sets, before: Tensor) -> Tensor:  # (n, n) bool -> (k, n
         between &= (to[:, None] - place) * shift[:, None] >= 0
         moved = place - between * shift[:, None]
         moved[chain, node] = to
-        value = sets.log_shares(moved).logsumexp(-1).sum(-1)
-        value = value.masked_fill(_broken(moved, before), -math.inf)
+        fresh = _explained(sets, moved, moved != place, each)  # others have the same before them
+        gain = (fresh - each).sum(-1).masked_fill(_broken(moved, before), -math.inf)
         chance = torch.rand(_CHAINS, generator=generator, dtype=torch.float64).log()
-        taken = chance < (value - total) * min(1.0, (step + 1) / first)
-        place = torch.where(taken[:, None], moved, place)
-        total = torch.where(taken, value, total)
+        taken = (chance < gain * min(1.0, (step + 1) / first))[:, None]
+        place, each = torch.where(taken, moved, place), torch.where(taken, fresh, each)
         if step >= first and (step - first) % every == 0:
             kept.append(place)
     return torch.cat(kept)
+
+
+def _explained(
+    sets: _Sets,
+    place: Tensor,  # (k, n)
+    which: Tensor,  # (k, n) bool
+    known: Tensor | None = None,  # (k, n)
+) -> Tensor:  # -> (k, n)
+    """Log weight of all sets of each child that an order has room for; of others what is known."""
+    value = torch.zeros(which.shape, dtype=torch.float64) if known is None else known.clone()
+    order, child = which.nonzero(as_tuple=True)
+    value[order, child] = sets.log_shares(place[order], child).logsumexp(-1)
+    return value
 
 
 def _shuffled(n: int, generator: torch.Generator) -> Tensor:  # -> (chains, n)
