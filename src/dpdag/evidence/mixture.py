@@ -112,14 +112,14 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             deadline=self.deadline,
         )
 
-    def holds(self, function: str, graph: Tensor) -> bool:  # (n, n) bool
-        """Whether a kind of function holds the evidence of most columns with parents."""
+    def holds(self, some: Sequence[str], graph: Tensor) -> bool:  # (n, n) bool
+        """Whether some kinds of functions hold the evidence of most columns with parents."""
         children = graph.any(0).nonzero()[:, 0]
-        if function not in self.functions or not len(children):
+        own = [k for k, name in enumerate(self.functions) if name in some]
+        if not len(children):
             return False
         terms = self.terms(children, graph.T[children]).logsumexp(-1)
-        share = terms.softmax(-1)[:, self.functions.index(function)]
-        return bool(share.mean() > 0.5)
+        return bool(terms.softmax(-1)[:, own].sum(-1).mean() > 0.5)
 
     def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
         """Which families hold the evidence of a column."""

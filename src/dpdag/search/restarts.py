@@ -36,8 +36,8 @@ def find_graph(
     """Climb from the best graph of lines and sums of curves; that graph has to do without time.
 
     What several causes do only together is not in such a graph; the climb with processes that
-    follows adds it. Only lines and curves need several starts: where most functions join their
-    causes, directions are clear to single steps. The second value is the evidence that the graph
+    follows adds it. Only lines and curves need several starts: where processes explain most columns
+    better, directions are clear to single steps. The second value is the evidence that the graph
     was found with.
 
     Arguments:
@@ -49,7 +49,8 @@ def find_graph(
         return climb(start=start), evidence
     found = hill_climb(cheap, prior=prior, constraints=constraints, start=start)
     try:
-        if evidence.n_nodes <= _NODES and (counts is None or counts(found, cheap)):
+        worth = evidence.n_nodes <= _NODES and (counts is None or counts(found, cheap))
+        if worth and evidence.holds(cheap.functions, found.adjacency):
             found = _climbed_again(found, cheap, prior, constraints)
         return climb(start=found.adjacency) if evidence.processes else found, evidence
     except OutOfTimeError:
@@ -67,7 +68,7 @@ def _climbed_again(
     """
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     fixed = prior.fixed()  # where a falling price of edges would lead into thickets
-    if evidence.holds("linear", best.adjacency):
+    if evidence.holds(["linear"], best.adjacency):
         lines = evidence.lines
         starts = (
             _best_lines(lines, fixed, constraints),
