@@ -151,11 +151,6 @@ class EdgeReport(NamedTuple):
     fdr: float
     fpr: float
 
-    @property
-    def tpr(self) -> float:
-        """True-positive rate, another name of recall."""
-        return self.recall
-
 
 def edge_report(
     truth: Any, estimate: Any, *, directed: bool = True, names: Names = None
