@@ -73,10 +73,17 @@ class GP(Mechanism):
         )
 
     def draw(self, parents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        scaled = parents / self.bandwidth
-        if scaled.shape[0] > self.exact_rows:
-            return self.amplitude * _fourier_draw(scaled, self.n_features, rng)
-        return self.amplitude * _cholesky_draw(_rbf(scaled), rng)
+        inputs = self._inputs(parents / self.bandwidth)
+        if parents.shape[0] > self.exact_rows:
+            draws = (_fourier_draw(points, self.n_features, rng) for points in inputs)
+            value = sum(draws, start=np.zeros(()))
+        else:
+            value = _cholesky_draw(sum(map(_rbf, inputs), start=np.zeros(())), rng)
+        return self.amplitude * value
+
+    def _inputs(self, parents: FloatArray) -> list[FloatArray]:  # (rows, k) each
+        """What the summands of the function are functions of."""
+        return [parents]
 
 
 @MECHANISMS.register("additive-gp")
@@ -95,15 +102,8 @@ class AdditiveGP(GP):
         (50,)
     """
 
-    def draw(self, parents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        columns = np.split(parents / self.bandwidth, parents.shape[1], axis=1)
-        if parents.shape[0] > self.exact_rows:
-            draws = [_fourier_draw(column, self.n_features, rng) for column in columns]
-            return self.amplitude * np.sum(draws, axis=0)
-        kernel = _rbf(columns[0])
-        for column in columns[1:]:
-            kernel += _rbf(column)
-        return self.amplitude * _cholesky_draw(kernel, rng)
+    def _inputs(self, parents: FloatArray) -> list[FloatArray]:  # (rows, 1) each
+        return np.split(parents, parents.shape[1], axis=1)
 
 
 @MECHANISMS.register("mlp")
