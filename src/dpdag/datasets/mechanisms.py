@@ -191,15 +191,16 @@ class Polynomial(Mechanism):
         _check_positive(degree=self.degree)
 
     def draw(self, parents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        z = _standardised(parents)
+        z = standardised(parents)
         value = np.zeros(parents.shape[0])
         for degree in range(1, self.degree + 1):
             for monomial in combinations_with_replacement(range(parents.shape[1]), degree):
                 value += _signed_uniform(rng, (), 0.5, 2.0) * z[:, monomial].prod(1)
-        return _standardised(value)
+        return standardised(value)
 
 
-def _standardised(values: FloatArray) -> FloatArray:
+def standardised(values: FloatArray) -> FloatArray:  # (rows, ...)
+    """Values of mean zero over rows and, where they are not all the same, variance one."""
     scale = values.std(0)
     return (values - values.mean(0)) / np.where(scale > 0, scale, 1.0)
 
