@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky
 
 from ..registry import Registry
 
@@ -221,8 +222,6 @@ def _rbf(points: FloatArray) -> FloatArray:  # (rows, k) -> (rows, rows)
 
 
 def _cholesky_draw(kernel: FloatArray, rng: np.random.Generator) -> FloatArray:
-    from scipy.linalg import cholesky
-
     kernel[np.diag_indices_from(kernel)] += JITTER
     # A symmetric matrix is its own transpose, which is what LAPACK can factorise in place.
     factor = cholesky(kernel.T, lower=True, overwrite_a=True, check_finite=False)

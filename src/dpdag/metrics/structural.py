@@ -18,8 +18,6 @@ from ..ops.named_graphs import (
     scores_and_truth,
 )
 
-REVERSALS = ("once", "twice")
-
 
 def shd(a: Any, b: Any, *, reversals: str = "once", names: Names = None) -> int:
     r"""Structural Hamming distance: how many edges to add, delete or reverse.
@@ -47,7 +45,7 @@ def shd(a: Any, b: Any, *, reversals: str = "once", names: Names = None) -> int:
 def _shd(
     a: NDArray[Any], b: NDArray[Any], reversals: str
 ) -> NDArray[np.int64]:  # (*, n, n), (*, n, n) -> (*)
-    if reversals not in REVERSALS:
+    if reversals not in ("once", "twice"):
         raise ValueError(f"'reversals' must be 'once' or 'twice'; got {reversals!r}.")
     wrong = a != b
     if reversals == "once":
