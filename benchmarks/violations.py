@@ -253,9 +253,8 @@ def _groups(rng: np.random.Generator) -> Drawn:
     differs = rng.permutation(NODES - 1)[: rng.integers(2, 6)]
     graph[-1, differs] = 1
     group = rng.choice(levels, ROWS, p=rng.dirichlet([5.0] * levels))
-    X = np.stack([*(standard(any_root(ROWS, rng)) for _ in range(NODES - 1)), group], 1).astype(
-        float
-    )
+    others = [standard(any_root(ROWS, rng)) for _ in range(NODES - 1)]
+    X = np.stack([*others, group], 1)
     for node, causes in effects_of(graph):
         if causes[:-1].any():
             X[:, node] = standard(effect(X[:, :-1][:, causes[:-1]], rng))
