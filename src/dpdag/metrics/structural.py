@@ -91,12 +91,7 @@ class ThresholdCurve(NamedTuple):
 
 
 def shd_over_thresholds(
-    scores: Any,
-    truth: Any,
-    *,
-    thresholds: Sequence[float] | None = None,
-    reversals: str = "once",
-    names: Names = None,
+    scores: Any, truth: Any, *, thresholds: Sequence[float] | None = None, names: Names = None
 ) -> ThresholdCurve:
     r"""SHD between the truth and the edges with a score above t, for many t.
 
@@ -106,7 +101,6 @@ def shd_over_thresholds(
         scores: (n, n) scores; the diagonal is ignored.
         truth: True DAG.
         thresholds: Values of t; 0.95, 0.90, …, 0.05 when not given, which suits probabilities.
-        reversals: As for :func:`shd`.
         names: Names of the nodes of matrices that have none.
 
     Example:
@@ -121,7 +115,7 @@ def shd_over_thresholds(
         raise ValueError(f"'thresholds' must be a list of finite numbers; got {thresholds!r}.")
     t = np.sort(t)[::-1]
     graphs = (t[:, None, None] < S) & ~np.eye(len(S), dtype=bool)
-    return ThresholdCurve(t, _shd(graphs, A, reversals), graphs.sum((1, 2)))
+    return ThresholdCurve(t, _shd(graphs, A, "once"), graphs.sum((1, 2)))
 
 
 class EdgeReport(NamedTuple):
