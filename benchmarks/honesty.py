@@ -74,8 +74,9 @@ Types = dict[int, str] | None
 
 def load(kind: str, index: int) -> tuple[np.ndarray, np.ndarray, Types]:
     """Values, the true graph, and types where these are known."""
+    from violations import VIOLATIONS, violation
+
     from dpdag import datasets
-    from dpdag.experiments.own.violations import VIOLATIONS, violation
 
     if kind.partition(", ")[0] in (*VIOLATIONS, "mixed"):
         data = (
@@ -184,7 +185,7 @@ def _of_truth(p: np.ndarray, truth: np.ndarray) -> np.ndarray:  # (n, n) -> (n, 
 
 
 def tasks(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    from dpdag.experiments.own.violations import VIOLATIONS
+    from violations import VIOLATIONS
 
     kinds = TUNED if options.learn else (*TUNED, *(set(VIOLATIONS) - set(TUNED)), *PAIRS, *FILES)
     kinds = tuple(dict.fromkeys(kinds))

@@ -110,12 +110,6 @@ def test_variances_are_those_of_the_benchmark():
     assert 0.3 < others.mean() < 1.06  # amplitude 1 less what a finite range takes away
 
 
-def test_interventional_benchmarks_have_a_mask():
-    data = benchmark("ER-10-10", 0, rows=50, do=[{}, {"x3": 1.0}])
-    assert data.mask.sum() == 50
-    assert data.provenance.source == "generated"
-
-
 @pytest.mark.parametrize("name", ["ER-10-10", "ER-10-40", "SF-10-10"])
 def test_generated_sets_are_like_the_original_ones(name, data_folder):
     real = [load(name, index, source="original") for index in range(10)]

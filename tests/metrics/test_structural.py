@@ -130,7 +130,7 @@ def test_edge_report_by_hand():
     estimate = np.array([[0, 0, 1, 1], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
     report = metrics.edge_report(truth, estimate)
     assert report[:4] == (2, 2, 2, 1)
-    assert report.precision == report.recall == report.tpr == report.f1 == report.fdr == 0.5
+    assert report.precision == report.recall == report.f1 == report.fdr == 0.5
     assert report.fpr == 2 / 8  # 12 ordered pairs, 4 with an edge
     skeleton = metrics.edge_report(truth, estimate, directed=False)
     assert skeleton[:4] == (3, 1, 1, 0)

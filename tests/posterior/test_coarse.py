@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from violations import violation
 
 from dpdag import Knowledge
 from dpdag.distributions import Constraints, DAGMixture
 from dpdag.evidence.mixture import MixtureEvidence
-from dpdag.experiments.own.violations import violation
 from dpdag.learners.posterior_answers import least_wrong, mixture
 from dpdag.learners.posterior_solver import Found
 from dpdag.metrics import edge_auc

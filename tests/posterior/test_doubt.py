@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from violations import VIOLATIONS, violation
 
 from dpdag import DAGPosterior
 from dpdag.columns import effective_values
 from dpdag.evidence.misfit import beyond_chance, dependence, independent_share, likeness
-from dpdag.experiments.own.violations import VIOLATIONS, violation
 from dpdag.posterior.doubt import Doubt, fineness
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ..seeding import derive_seed
@@ -11,7 +10,7 @@ from .mechanisms import GP
 from .noise import Noise
 from .random_graphs import GRAPHS
 from .record import Dataset, Provenance, checked_index
-from .simulation import Environment, simulate
+from .simulation import simulate
 
 # Every generated setting in the tables of the paper and of the benchmark it takes them from.
 PAPER_BENCHMARKS = tuple(
@@ -30,13 +29,7 @@ def canonical_name(name: str) -> str | None:
     return match and f"{match[1].upper()}-{int(match[2])}-{int(match[3])}"
 
 
-def benchmark(
-    name: str,
-    index: int = 0,
-    *,
-    rows: int = 1000,
-    do: Environment | Sequence[Environment] | None = None,
-) -> Dataset:
+def benchmark(name: str, index: int = 0, *, rows: int = 1000) -> Dataset:
     r"""Draw data set number ``index`` of the setting ``name``, always the same one.
 
     The graph is Erdős–Rényi ("ER"), scale-free ("SF", or "BA" with flatter hubs), bipartite
@@ -48,7 +41,6 @@ def benchmark(
         name: Family, nodes and edges, for example "ER-50-200".
         index: Number of the data set; name and index are the seed.
         rows: Number of rows. The graph is the same for any; the values are another draw.
-        do: Interventions, as for :func:`simulate`.
 
     Example:
         >>> benchmark("SF-10-10", 3)
@@ -67,7 +59,6 @@ def benchmark(
         mechanism=GP(),
         noise=Noise(variance=(0.04, 0.08)),
         root_noise=Noise(variance=(1.0, 2.0)),
-        do=do,
         name=canonical,
         random_state=seed,
     )

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky
 
 from ..registry import Registry
 
@@ -73,10 +74,17 @@ class GP(Mechanism):
         )
 
     def draw(self, parents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        scaled = parents / self.bandwidth
-        if scaled.shape[0] > self.exact_rows:
-            return self.amplitude * _fourier_draw(scaled, self.n_features, rng)
-        return self.amplitude * _cholesky_draw(_rbf(scaled), rng)
+        inputs = self._inputs(parents / self.bandwidth)
+        if parents.shape[0] > self.exact_rows:
+            draws = (_fourier_draw(points, self.n_features, rng) for points in inputs)
+            value = sum(draws, start=np.zeros(()))
+        else:
+            value = _cholesky_draw(sum(map(_rbf, inputs), start=np.zeros(())), rng)
+        return self.amplitude * value
+
+    def _inputs(self, parents: FloatArray) -> list[FloatArray]:  # (rows, k) each
+        """What the summands of the function are functions of."""
+        return [parents]
 
 
 @MECHANISMS.register("additive-gp")
@@ -95,15 +103,8 @@ class AdditiveGP(GP):
         (50,)
     """
 
-    def draw(self, parents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        columns = np.split(parents / self.bandwidth, parents.shape[1], axis=1)
-        if parents.shape[0] > self.exact_rows:
-            draws = [_fourier_draw(column, self.n_features, rng) for column in columns]
-            return self.amplitude * np.sum(draws, axis=0)
-        kernel = _rbf(columns[0])
-        for column in columns[1:]:
-            kernel += _rbf(column)
-        return self.amplitude * _cholesky_draw(kernel, rng)
+    def _inputs(self, parents: FloatArray) -> list[FloatArray]:  # (rows, 1) each
+        return np.split(parents, parents.shape[1], axis=1)
 
 
 @MECHANISMS.register("mlp")
@@ -191,15 +192,16 @@ class Polynomial(Mechanism):
         _check_positive(degree=self.degree)
 
     def draw(self, parents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        z = _standardised(parents)
+        z = standardised(parents)
         value = np.zeros(parents.shape[0])
         for degree in range(1, self.degree + 1):
             for monomial in combinations_with_replacement(range(parents.shape[1]), degree):
                 value += _signed_uniform(rng, (), 0.5, 2.0) * z[:, monomial].prod(1)
-        return _standardised(value)
+        return standardised(value)
 
 
-def _standardised(values: FloatArray) -> FloatArray:
+def standardised(values: FloatArray) -> FloatArray:  # (rows, ...)
+    """Values of mean zero over rows and, where they are not all the same, variance one."""
     scale = values.std(0)
     return (values - values.mean(0)) / np.where(scale > 0, scale, 1.0)
 
@@ -220,8 +222,6 @@ def _rbf(points: FloatArray) -> FloatArray:  # (rows, k) -> (rows, rows)
 
 
 def _cholesky_draw(kernel: FloatArray, rng: np.random.Generator) -> FloatArray:
-    from scipy.linalg import cholesky
-
     kernel[np.diag_indices_from(kernel)] += JITTER
     # A symmetric matrix is its own transpose, which is what LAPACK can factorise in place.
     factor = cholesky(kernel.T, lower=True, overwrite_a=True, check_finite=False)

@@ -186,21 +186,16 @@ class MixedModel:
 
 
 def mixed(
-    n_nodes: int = 12,
-    rows: int = 1000,
-    *,
-    n_edges: float | None = None,
-    usual: bool = True,
-    random_state: Any = None,
+    n_nodes: int = 12, rows: int = 1000, *, usual: bool = True, random_state: Any = None
 ) -> Dataset:
     r"""A table of continuous, binary, category, ordinal and count columns on a random graph.
 
-    Every type is dealt out among roots, middle columns and leaves alike.
+    Every type is dealt out among roots, middle columns and leaves alike; there are 1.4 edges for
+    each column in expectation.
 
     Arguments:
         n_nodes: Columns.
         rows: Rows.
-        n_edges: Expected number of edges; 1.4 per column when None.
         usual: Whether columns follow the usual laws of their types, logistic, softmax, ordered
             logistic and Poisson; or thresholds with noise of uneven size, and counts that saturate.
         random_state: None, an integer, or a numpy generator.
@@ -211,8 +206,7 @@ def mixed(
         ((500, 10), ['binary', 'category', 'continuous', 'count', 'ordinal'])
     """
     seed = base_seed(random_state)
-    edges = 1.4 * n_nodes if n_edges is None else n_edges
-    graph = erdos_renyi(n_nodes, edges, random_state=seed)
+    graph = erdos_renyi(n_nodes, 1.4 * n_nodes, random_state=seed)
     types = _dealt(graph, numpy_generator(seed, "types"))
     model = MixedModel(graph, types, seed, usual)
     names = [f"{kind}{node}" for node, kind in enumerate(types)]

@@ -33,52 +33,6 @@ def blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def verify(path: Path, blob: str) -> None:
-    """Refuse a file whose content is not the one with this blob id."""
-    found = blob_id(path.read_bytes())
-    if found != blob:
-        raise ValueError(
-            f"{path} is truncated or changed: its git blob id is {found[:12]}…, not {blob[:12]}…. "
-            "Delete it to download it again."
-        )
-
-
-def fetch(url: str, path: Path, *, blob: str, other_folder: Path | None = None) -> Path:
-    """Download ``url`` to ``path``; whatever fails, no partial file is left there.
-
-    Arguments:
-        url: Where the file is.
-        path: Where it goes.
-        blob: Git blob id of the content expected.
-        other_folder: Where the user may put the file by hand, for the message.
-    """
-    import pooch
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=path.stem, suffix=".part", dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
-    try:
-        try:
-            pooch.HTTPDownloader(timeout=30)(url, str(partial), None)
-        except Exception as error:  # requests and urllib3 raise many kinds
-            folder = other_folder or path.parent
-            raise OSError(
-                f"{path.name} could not be downloaded ({type(error).__name__}): "
-                f"get it from {url} and put it in {folder}, or set DPDAG_DATA to its folder."
-            ) from error
-        found = blob_id(partial.read_bytes())
-        if found != blob:
-            raise OSError(
-                f"The download of {path.name} is truncated or changed: its git blob id is "
-                f"{found[:12]}…, not {blob[:12]}…. Try again, or get it from {url}."
-            )
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
-
-
 Arrays = tuple[NDArray[Any], NDArray[Any], list[str]]  # X, A, names
 
 # Git blob ids, sha1("blob " + size + NUL + content), at the pinned commit.
@@ -149,9 +103,10 @@ def original(name: str, index: int = 0) -> Dataset:
     """
     if name not in ORIGINALS:
         raise ValueError(f"{name!r} has no original files. Known: {', '.join(sorted(ORIGINALS))}.")
-    path = _locate(name)
-    if path.suffix == ".zip":
-        verify(path, BLOBS[path.name])
+    file = ORIGINALS[name]
+    path = find(f"{name}.npz", file) or _download(file)
+    if path.suffix == ".zip" and (wrong := _changed(path)):
+        raise ValueError(f"{path} is {wrong} Delete it to download it again.")
     try:
         X, A, names = _read_npz(path, index) if path.suffix == ".npz" else _read_zip(path, index)
     except IndexError as error:
@@ -166,19 +121,44 @@ def original(name: str, index: int = 0) -> Dataset:
         name=name,
         provenance=Provenance(
             source="original",
-            details=f"{name}, data set {index}, from {path.name} ({ORIGINALS[name]}).",
+            details=f"{name}, data set {index}, from {path.name} ({file}).",
             citation=CITATIONS.get(name, GRAN_DAG),
             license="MIT (GraN-DAG repository)",
-            url=URL + ORIGINALS[name],
+            url=URL + file,
         ),
     )
 
 
-def _locate(name: str) -> Path:
-    file, folders = ORIGINALS[name], list(data_folders())
-    if found := find(f"{name}.npz", file):
-        return found
-    return fetch(URL + file, folders[-1] / file, blob=BLOBS[file], other_folder=folders[0])
+def _download(file: str) -> Path:
+    """A file of the repository, now in the user's cache; whatever fails, no part is left there."""
+    import pooch
+
+    folders = list(data_folders())
+    cache = folders[-1]
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        partial = Path(folder, file)
+        try:
+            pooch.HTTPDownloader(timeout=30)(URL + file, str(partial), None)
+        except Exception as error:  # requests and urllib3 raise many kinds
+            raise OSError(
+                f"{file} could not be downloaded ({type(error).__name__}): "
+                f"get it from {URL + file} and put it in {folders[0]}, or set DPDAG_DATA to its "
+                "folder."
+            ) from error
+        if wrong := _changed(partial):
+            raise OSError(
+                f"The download of {file} is {wrong} Try again, or get it from {URL + file}."
+            )
+        return partial.replace(cache / file)
+
+
+def _changed(path: Path) -> str:
+    """How a file differs from the repository's of that name; nothing where it does not."""
+    found, blob = blob_id(path.read_bytes()), BLOBS[path.name]
+    if found == blob:
+        return ""
+    return f"truncated or changed: its git blob id is {found[:12]}…, not {blob[:12]}…."
 
 
 def find(*files: str) -> Path | None:

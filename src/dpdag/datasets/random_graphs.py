@@ -67,7 +67,7 @@ def scale_free(n_nodes: int, n_edges: float, *, random_state: Any = None) -> Int
         >>> scale_free(10, 10, random_state=0).sum(1).max()  # each has one child at most
         np.int64(1)
     """
-    return _attach(n_nodes, n_edges, lambda parents, children: 1.0 + parents, random_state)
+    return _attach(n_nodes, n_edges, random_state)
 
 
 @GRAPHS.register("BA")
@@ -80,24 +80,21 @@ def barabasi_albert(n_nodes: int, n_edges: float, *, random_state: Any = None) -
         >>> barabasi_albert(50, 200, random_state=0).sum()
         np.int64(190)
     """
-    return _attach(
-        n_nodes, n_edges, lambda parents, children: 1.0 + parents + children, random_state
-    )
+    return _attach(n_nodes, n_edges, random_state, children_count=True)
 
 
 def _attach(
-    n_nodes: int,
-    n_edges: float,
-    attraction: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
-    random_state: Any,
+    n_nodes: int, n_edges: float, random_state: Any, *, children_count: bool = False
 ) -> IntArray:
-    """Preferential attachment with the weight of a node given its parents and children."""
+    """Preferential attachment by the parents of a node, or by its parents and children."""
     pairs = n_nodes * (n_nodes - 1) // 2
     rng = _generator(n_nodes, n_edges, most=pairs, random_state=random_state)
     links = np.floor(n_edges / n_nodes + rng.random(n_nodes)).astype(int)
     adjacency = np.zeros((n_nodes, n_nodes), dtype=np.int64)
     for new in range(1, n_nodes):
-        weight = attraction(adjacency[:, :new].sum(0), adjacency[:new].sum(1))
+        weight = 1.0 + adjacency[:, :new].sum(0)
+        if children_count:
+            weight += adjacency[:new].sum(1)
         # The k smallest exponential arrival times are a weighted draw without replacement.
         arrival = -np.log1p(-rng.random(new)) / weight
         adjacency[new, np.argsort(arrival, kind="stable")[: links[new]]] = 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -20,20 +20,15 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
-class Split(NamedTuple):
-    """Rows for training, validation and testing, standardised with the training statistics."""
-
-    train: FloatArray
-    validation: FloatArray
-    test: FloatArray
+Part = TypeVar("Part", FloatArray, IntArray)
 
 
-class SplitRows(NamedTuple):
-    """Row numbers of the three parts of a split."""
+class Split(NamedTuple, Generic[Part]):
+    """Rows for training, validation and testing, or their numbers."""
 
-    train: IntArray
-    validation: IntArray
-    test: IntArray
+    train: Part
+    validation: Part
+    test: Part
 
 
 @dataclass(frozen=True)
@@ -88,9 +83,9 @@ class Dataset:
     names: list[str]
     name: str
     provenance: Provenance
-    mask: BoolArray | None = field(default=None)
-    conditions: IntArray | None = field(default=None)
-    types: dict[str, str] | None = field(default=None)
+    mask: BoolArray | None = None
+    conditions: IntArray | None = None
+    types: dict[str, str] | None = None
 
     def __post_init__(self) -> None:
         X = np.array(self.X, dtype=np.float64)
@@ -142,16 +137,16 @@ class Dataset:
         graph.add_edges_from((self.names[i], self.names[j]) for i, j in edges)
         return graph
 
-    def split_rows(self, seed: int = 0) -> SplitRows:
+    def split_rows(self, seed: int = 0) -> Split[IntArray]:
         """Row numbers of the parts that ``split(seed)`` returns."""
         rows = self.X.shape[0]
         if rows < 3:
             raise ValueError(f"'split' needs at least 3 rows; {self.name!r} has {rows}.")
         held_out = max(round(0.1 * rows), 1)
         order = numpy_generator(seed, "split").permutation(rows)
-        return SplitRows(*np.split(order, [rows - 2 * held_out, rows - held_out]))
+        return Split(*np.split(order, [rows - 2 * held_out, rows - held_out]))
 
-    def split(self, seed: int = 0) -> Split:
+    def split(self, seed: int = 0) -> Split[FloatArray]:
         r"""80/10/10 training, validation and test rows, scaled by the training rows only.
 
         .. math:: z_{ri} = (x_{ri} - \bar x_i^\text{train}) / s_i^\text{train}

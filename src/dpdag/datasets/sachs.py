@@ -7,7 +7,6 @@ from importlib import resources
 
 import numpy as np
 
-from ..registry import suggest
 from .record import Dataset, Provenance
 
 Edges = tuple[tuple[str, str], ...]
@@ -88,14 +87,7 @@ def sachs() -> Dataset:
     )
 
 
-def sachs_adjacency(names: list[str], graph: str = "consensus") -> np.ndarray:
-    """(n, n) 0/1 matrix of one of ``SACHS_GRAPHS``, in the order of ``names``."""
-    if graph not in SACHS_GRAPHS:
-        known = sorted(SACHS_GRAPHS)
-        hint = suggest(graph, known)
-        raise ValueError(f"Unknown Sachs graph {graph!r}.{hint} Known: {', '.join(known)}.")
-    position = {name: k for k, name in enumerate(names)}
-    adjacency = np.zeros((len(names), len(names)), dtype=np.int64)
-    for source, target in SACHS_GRAPHS[graph]:
-        adjacency[position[source], position[target]] = 1
-    return adjacency
+def sachs_adjacency(names: list[str]) -> np.ndarray:
+    """(n, n) 0/1 matrix of the consensus graph, in the order of ``names``."""
+    edges = set(SACHS_GRAPHS["consensus"])
+    return np.array([[int((cause, effect) in edges) for effect in names] for cause in names])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path
 
 import numpy as np
 
@@ -35,7 +34,12 @@ def sachs_interventional() -> Dataset:
     imperfect interventions: the drugs change how active a protein is more than how much of it is
     measured, and LY294002 inhibits PI3K, above Akt: others take PIP3 for its target, or none.
     """
-    path, names = _located(), list(PROTEINS.values())
+    path, names = find(FILE), list(PROTEINS.values())
+    if path is None:
+        raise FileNotFoundError(
+            f"{FILE} is not in {' or '.join(map(str, data_folders()))}; put it there or set "
+            "DPDAG_DATA to its folder. It holds the arrays X, condition, targets and names."
+        )
     try:
         # np.load leaves a file that it cannot read open, so it is opened here.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
@@ -60,12 +64,3 @@ def sachs_interventional() -> Dataset:
     except (OSError, EOFError, LookupError, ValueError, zipfile.BadZipFile) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{path} cannot be read as Sachs-interventional: {reason}") from error
-
-
-def _located() -> Path:
-    if found := find(FILE):
-        return found
-    raise FileNotFoundError(
-        f"{FILE} is not in {' or '.join(map(str, data_folders()))}; put it there or set DPDAG_DATA "
-        "to its folder. It holds the arrays X, condition, targets and names."
-    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from .record import default_names
 
 PACKED = (".gz", ".xz", ".bz2")
 SEPARATORS = (",", ";", "\t", "|")
+FIRST_SEPARATOR = {".csv": ",", ".tsv": "\t"}
 
 
 def read(
@@ -55,32 +55,22 @@ def read(
     file = Path(path)
     kind = (file.with_suffix("") if file.suffix.lower() in PACKED else file).suffix.lower()
 
-    def likely(first: str) -> tuple[str, ...]:
-        return (first, *SEPARATORS) if separator is None else (separator,)
-
     if isinstance(na, str):
         raise ValueError(f"'na' must be a list of codes, such as [{na!r}]; got {na!r}.")
     if thousands is not None and len(thousands) != 1:
         raise ValueError(f"'thousands' must be one character or None; got {thousands!r}.")
     if thousands == decimal:
         raise ValueError(f"'thousands' and 'decimal' must differ; got {decimal!r} for both.")
-    options: dict[str, Any] = {
-        "decimal": decimal,
-        "thousands": thousands,
-        "encoding": encoding,
-        "na_values": list(na),
-    }
-    readers: dict[str, Callable[[Path], pd.DataFrame]] = {
-        ".csv": partial(_text, separators=likely(","), **options),
-        ".tsv": partial(_text, separators=likely("\t"), **options),
-        ".parquet": lambda file: _without_codes(_parquet(file), na),
-        ".npy": lambda file: _without_codes(_npy(file), na),
-    }
-    if kind not in readers:
+    if kind not in (*FIRST_SEPARATOR, ".parquet", ".npy"):
         raise ValueError(f"{file} must end in .csv, .tsv, .parquet or .npy; got {kind!r}.")
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file.")
-    return _checked(readers[kind](file), file)
+    if kind not in FIRST_SEPARATOR:
+        frame = _parquet(file) if kind == ".parquet" else _npy(file)
+        return _checked(_without_codes(frame, na), file)
+    separators = (FIRST_SEPARATOR[kind], *SEPARATORS) if separator is None else (separator,)
+    reading = {"decimal": decimal, "thousands": thousands, "na_values": list(na)}
+    return _checked(_text(file, separators=separators, encoding=encoding, **reading), file)
 
 
 def _text(file: Path, *, separators: Sequence[str], encoding: str, **reading: Any) -> pd.DataFrame:

@@ -91,7 +91,7 @@ def plan(
             cells += [
                 Cell(source, index, method, seed, *asked)
                 for method in experiment.methods
-                for seed in range(experiment.seeds if seeds is None else seeds)
+                for seed in range(seeds or 1)
             ]
     return cells
 

@@ -37,8 +37,6 @@ class Local:
 
     def __call__(self, work: Sequence[Batch]) -> Iterator[tuple[Batch, list[Outcome] | Exception]]:
         """Run batches; see :class:`~dpdag.experiments.runner.Engine`."""
-        if not work:
-            return
         context = get_context("forkserver")
         context.set_forkserver_preload(["dpdag.experiments.work"])
         with ProcessPool(
@@ -85,8 +83,6 @@ class OnRay:
 
     def __call__(self, work: Sequence[Batch]) -> Iterator[tuple[Batch, list[Outcome] | Exception]]:
         """Run batches; see :class:`~dpdag.experiments.runner.Engine`."""
-        if not work:
-            return
         ray = optional("ray", needed_by="--engine ray", install="dpdag[ray]")
         started = not ray.is_initialized()
         if started:

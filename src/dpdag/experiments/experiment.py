@@ -64,7 +64,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Every method on every data set, with every seed.
+    """Every method on every data set.
 
     Attributes:
         name: On the command line.
@@ -74,7 +74,6 @@ class Experiment:
         measures: What is asked of every fitted learner.
         views: Tables and figures.
         sets: How many data sets of every source.
-        seeds: How many seeds for each.
         held_out: Learn from nine tenths of the rows, with a split of its own for every set; the
             rest is for measures of prediction.
         alone: Fits train by themselves, never as a batch: for times.
@@ -88,7 +87,6 @@ class Experiment:
     measures: tuple[Measure, ...]
     views: tuple[Table | Figure, ...]
     sets: int = 10
-    seeds: int = 1
     held_out: bool = False
     alone: bool = False
     group: str = "paper"

@@ -66,6 +66,8 @@ def run(
 
     The cells of a batch that failed as a whole are run again one by one.
     """
+    if not work:
+        return
     failed: list[Batch] = []
     for batch, outcomes in engine(work):
         if isinstance(outcomes, Exception):
@@ -76,8 +78,7 @@ def run(
         for outcome in outcomes:
             store.append(outcome)
             tell(outcome)
-    if failed:
-        run(failed, store, engine, tell=tell)
+    run(failed, store, engine, tell=tell)
 
 
 def _has_companions(cell: Cell) -> bool:

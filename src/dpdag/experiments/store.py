@@ -179,24 +179,24 @@ def record_layout(store: Store, experiment: Experiment, cells: Sequence[Cell]) -
 
 def read_layouts(store: Store) -> list[Layout]:
     """The experiments of a folder."""
-    return [_revived(facts) for facts in store.read_layouts().values()]
+    return [
+        Layout(**{**facts, "views": tuple(_view(**view) for view in facts["views"])})
+        for facts in _tuples(store.read_layouts()).values()
+    ]
 
 
 def _merged(before: Iterable[str], now: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*before, *now]))
 
 
-def _revived(facts: dict[str, Any]) -> Layout:
-    views = tuple(_view(**view) for view in facts["views"])
-    names = {name: tuple(facts[name]) for name in ("methods", "datasets")}
-    return Layout(**{**facts, **names, "views": views})
+def _tuples(part: Any) -> Any:
+    """What was read from JSON, with tuples, which JSON does not have."""
+    if isinstance(part, dict):
+        return {name: _tuples(value) for name, value in part.items()}
+    return tuple(map(_tuples, part)) if isinstance(part, list) else part
 
 
 def _view(kind: str, **facts: Any) -> Table | Figure:
     if kind == "figure":
         return Figure(**facts)
-    metrics = tuple(
-        Metric(**{**metric, "gap": tuple(metric["gap"])}) for metric in facts.pop("metrics")
-    )
-    names = {name: tuple(facts[name]) for name in ("paper", "unranked")}
-    return Table(metrics, **{**facts, **names})
+    return Table(tuple(Metric(**metric) for metric in facts.pop("metrics")), **facts)

@@ -10,29 +10,20 @@ import time
 import warnings
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from ..datasets import Dataset
 from ..learners.many import fit_alone, fit_together
 from ..records import versions
 from .cell import Cell
-from .measures import Array, Fitted, plain
+from .measures import Array, Fitted, Values, plain
 from .store import Outcome
 
-
-class Task(NamedTuple):
-    """A cell with its data, ready to be fitted."""
-
-    cell: Cell
-    data: Dataset
-    learner: Any
-    rows: Array  # (rows, n) to learn from
-    test: Array | None
-    interventions: Any = None  # (rows, n) bool, where values of these were set
+# A learner, rows (rows, n) to learn from, and where values of these were set.
+Task = tuple[Any, Array, Any]
 
 
 def use_one_thread() -> None:
@@ -61,22 +52,22 @@ def failure(cell: Cell, error: BaseException) -> Outcome:
 
 
 def _run(cells: Sequence[Cell]) -> list[Outcome]:
-    tasks = [_prepare(cell) for cell in cells]
+    asked, tasks = zip(*map(_prepare, cells))
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         wall, cpu = time.perf_counter(), time.process_time()
         if len(tasks) > 1:
-            fit_together([(task.learner, task.rows, task.interventions) for task in tasks])
+            fit_together(tasks)
         else:
-            fit_alone(tasks[0].learner, tasks[0].rows, tasks[0].interventions)
+            fit_alone(*tasks[0])
         if cells[0].device.startswith("cuda"):
             torch.cuda.synchronize()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        measured = [_measured(task) for task in tasks]
+        measured = list(map(_measured, cells, asked))
     said = tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in heard))
     return [
         _outcome(
-            task.cell,
+            cell,
             values={"seconds": wall / len(tasks), **values},
             seconds=wall / len(tasks),
             batch=len(tasks),
@@ -84,11 +75,12 @@ def _run(cells: Sequence[Cell]) -> list[Outcome]:
             cpu_seconds=cpu / len(tasks),
             warnings=said,
         )
-        for task, values in zip(tasks, measured)
+        for cell, values in zip(cells, measured)
     ]
 
 
-def _prepare(cell: Cell) -> Task:
+def _prepare(cell: Cell) -> tuple[Fitted, Task]:
+    """What is to be measured, and the fit that this takes."""
     data = cell.source(cell.index)
     known = {} if data.types is None else {"types": dict(enumerate(data.types.values()))}
     learner = cell.method.build(
@@ -96,18 +88,17 @@ def _prepare(cell: Cell) -> Task:
     )
     told = data.mask if getattr(learner, "takes_interventions", False) else None
     if not cell.held_out:
-        return Task(cell, data, learner, data.X, None, told)
+        return Fitted(learner, data), (learner, data.X, told)
     split, rows = data.split(seed=cell.index), data.split_rows(seed=cell.index)
     if told is not None:
         told = told[np.concatenate([rows.train, rows.validation])]
     learned = np.concatenate([split.train, split.validation])
-    return Task(cell, data, learner, learned, split.test, told)
+    return Fitted(learner, data, split.test), (learner, learned, told)
 
 
-def _measured(task: Task) -> dict[str, Any]:
-    fitted = Fitted(task.learner, task.data, task.test)
+def _measured(cell: Cell, fitted: Fitted) -> Values:
     values: dict[str, Any] = {}
-    for measure in task.cell.measures:
+    for measure in cell.measures:
         values |= measure(fitted)
     return plain(values)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..ops.named_graphs import Names, graph_pair
 from ..optional import optional
 
 
-def sid(truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None) -> float:
+def sid(truth: Any, estimate: Any, *, names: Names = None) -> int:
     r"""Structural intervention distance: pairs whose effect the estimate would get wrong.
 
     .. math:: \#\{(i, j), i \ne j : p(x_j \mid do(x_i)) \text{ by adjusting for the estimate's
@@ -19,7 +17,6 @@ def sid(truth: Any, estimate: Any, *, normalised: bool = False, names: Names = N
     Arguments:
         truth: True DAG.
         estimate: Estimated DAG over the same nodes. The distance is not symmetric.
-        normalised: Divide by the number n (n − 1) of pairs.
         names: Names of the nodes of matrices that have none.
 
     References:
@@ -32,12 +29,10 @@ def sid(truth: Any, estimate: Any, *, normalised: bool = False, names: Names = N
         >>> sid([[0, 1], [0, 0]], [[0, 1], [0, 0]])
         0
     """
-    return _distance("sid", truth, estimate, normalised, names)
+    return _distance("sid", truth, estimate, names)
 
 
-def parent_aid(
-    truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None
-) -> float:
+def parent_aid(truth: Any, estimate: Any, *, names: Names = None) -> int:
     r"""Parent adjustment identification distance; between two DAGs it equals :func:`sid`.
 
     Arguments as for :func:`sid`.
@@ -46,12 +41,10 @@ def parent_aid(
         >>> parent_aid([[0, 1], [0, 0]], [[0, 0], [0, 0]])
         1
     """
-    return _distance("parent_aid", truth, estimate, normalised, names)
+    return _distance("parent_aid", truth, estimate, names)
 
 
-def ancestor_aid(
-    truth: Any, estimate: Any, *, normalised: bool = False, names: Names = None
-) -> float:
+def ancestor_aid(truth: Any, estimate: Any, *, names: Names = None) -> int:
     r"""Ancestor adjustment identification distance: effects by adjusting for all ancestors.
 
     Where the estimate has no directed path from i to j it claims that there is no effect; else
@@ -65,15 +58,14 @@ def ancestor_aid(
         >>> ancestor_aid([[0, 1, 0], [0, 0, 1], [0, 0, 0]], [[0, 1, 1], [0, 0, 1], [0, 0, 0]])
         0
     """
-    return _distance("ancestor_aid", truth, estimate, normalised, names)
+    return _distance("ancestor_aid", truth, estimate, names)
 
 
-def _distance(kind: str, truth: Any, estimate: Any, normalised: bool, names: Names) -> float:
+def _distance(kind: str, truth: Any, estimate: Any, names: Names) -> int:
     A, B = graph_pair(truth, estimate, names, what=("truth", "estimate"), acyclic=(True, True))
     if len(A) < 2:
         return 0
     gadjid = optional("gadjid", needed_by=f"'{kind}'", install="dpdag[metrics]")
-    fraction, mistakes = getattr(gadjid, kind)(
-        A.astype(np.int8), B.astype(np.int8), edge_direction="from row to column"
-    )
-    return fraction if normalised else mistakes
+    distance = getattr(gadjid, kind)
+    _, mistakes = distance(A.astype("int8"), B.astype("int8"), edge_direction="from row to column")
+    return int(mistakes)

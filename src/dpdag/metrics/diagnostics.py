@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ..ops.named_graphs import Names, align_graph
 from ..ops.regression import explained_by_others
+from .prediction import observations
 
 FloatArray = NDArray[np.float64]
 
@@ -99,44 +99,38 @@ def sortability(X: Any, truth: Any, *, names: Names = None) -> Sortability:
     return Sortability(scales, fit, verdict)
 
 
+# What a criterion says of the causal order, from little to much.
+VERDICTS = {
+    "scales": (
+        "the raw scales tell little about the causal order.",
+        "the raw scales hint at the causal order{}, until standardised.",
+        "the raw scales give the causal order away{}, to any method that sees columns before they "
+        "are standardised.",
+    ),
+    "fit": (
+        "how well a node is predicted by the others tells little about the order.",
+        "how well a node is predicted by the others hints at the order{}.",
+        "how well a node is predicted by the others gives the order away{}, even after "
+        "standardising; compare with a method that only sorts by R².",
+    ),
+}
+
+
 def _verdict(value: float, of: str) -> str:
-    strong, some = abs(value - 0.5) >= 0.3, abs(value - 0.5) >= 0.15
-    backwards = " backwards" if value < 0.5 else ""
-    if of == "scales":
-        if strong:
-            return (
-                f"the raw scales give the causal order away{backwards}, to any method that sees "
-                "columns before they are standardised."
-            )
-        if some:
-            return f"the raw scales hint at the causal order{backwards}, until standardised."
-        return "the raw scales tell little about the causal order."
-    if strong:
-        return (
-            f"how well a node is predicted by the others gives the order away{backwards}, even "
-            "after standardising; compare with a method that only sorts by R²."
-        )
-    if some:
-        return f"how well a node is predicted by the others hints at the order{backwards}."
-    return "how well a node is predicted by the others tells little about the order."
+    strength = np.searchsorted([0.15, 0.3], abs(value - 0.5), side="right")
+    return VERDICTS[of][strength].format(" backwards" if value < 0.5 else "")
 
 
 def _columns(X: Any, truth: Any, names: Names) -> tuple[FloatArray, NDArray[np.int64]]:
-    if hasattr(X, "columns"):
-        names, X = list(X.columns), X.to_numpy()
-    if isinstance(X, torch.Tensor):
-        X = X.detach().cpu().numpy()
-    values = np.asarray(X, dtype=np.float64)
-    true = align_graph(truth, names, what="truth")
+    values = observations(X, "X")
+    true = align_graph(truth, list(X.columns) if hasattr(X, "columns") else names, what="truth")
     if not true.ordered:
         raise ValueError("'truth' has names and 'X' has none; pass names=[…] of the columns of X.")
     A = true.values
-    if values.ndim != 2 or values.shape[1] != len(A) or values.shape[0] < 2:
+    if values.shape[1] != len(A) or len(values) < 2:
         raise ValueError(
             f"'X' must be (rows, {len(A)}) with at least 2 rows; got shape {values.shape}."
         )
-    if not np.isfinite(values).all():
-        raise ValueError("'X' must be finite; it holds NaN or infinite values.")
     if not A.any():
         raise ValueError("'truth' has no edges: sortability is undefined.")
     return values, A

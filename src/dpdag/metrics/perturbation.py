@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ..ops.named_graphs import Names, read_graph, scores_and_truth
 from ..seeding import numpy_generator
 
+N_GRAPHS = 10  # as in the paper
+
 
 class RelativeConfidence(NamedTuple):
     """Relative confidence scores of perturbed graphs: mean, standard deviation, all values."""
@@ -52,15 +54,9 @@ def perturb(
 
 
 def relative_confidence(
-    scores: Any,
-    truth: Any,
-    moved: int,
-    *,
-    n_graphs: int = 10,
-    random_state: Any = 0,
-    names: Names = None,
+    scores: Any, truth: Any, moved: int, *, random_state: Any = 0, names: Names = None
 ) -> RelativeConfidence:
-    r"""Score of randomly perturbed graphs relative to the score of the true one.
+    r"""Score of ten randomly perturbed graphs relative to the score of the true one.
 
     .. math:: \textstyle\sum_{ij} S_{ij} \tilde A_{ij} \,/\, \sum_{ij} S_{ij} A^*_{ij}
 
@@ -68,7 +64,6 @@ def relative_confidence(
         scores: (n, n) edge scores or probabilities.
         truth: True DAG.
         moved: Number of edges moved in each perturbed graph.
-        n_graphs: Number of perturbed graphs; 10 in the paper.
         random_state: None, an integer, or a numpy generator.
         names: Names of the nodes of matrices that have none.
 
@@ -81,9 +76,7 @@ def relative_confidence(
     whole = float((S * A).sum())
     if whole == 0:
         raise ValueError("'scores' of the true edges sum to zero: the ratio is undefined.")
-    if n_graphs < 1:
-        raise ValueError(f"'n_graphs' must be at least 1; got {n_graphs}.")
-    seeds = numpy_generator(random_state, "perturbations").integers(2**63, size=n_graphs)
+    seeds = numpy_generator(random_state, "perturbations").integers(2**63, size=N_GRAPHS)
     graphs = np.stack([perturb(A, moved, random_state=int(seed)) for seed in seeds])
     values = (S * graphs).sum((1, 2)) / whole
     return RelativeConfidence(float(values.mean()), float(values.std()), values)

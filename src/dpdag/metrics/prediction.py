@@ -32,7 +32,7 @@ def mse(X: Any, predicted: Any, *, per_node: bool = False) -> Any:
                 f"'X' and 'predicted' must have the same columns; only one has {only[:10]}."
             )
         predicted = predicted[list(X.columns)]
-    observed, estimated = _values(X, "X"), _values(predicted, "predicted")
+    observed, estimated = observations(X, "X"), observations(predicted, "predicted")
     if observed.shape != estimated.shape:
         raise ValueError(
             f"'X' and 'predicted' must have one shape; got {observed.shape} and {estimated.shape}."
@@ -41,7 +41,8 @@ def mse(X: Any, predicted: Any, *, per_node: bool = False) -> Any:
     return errors if per_node else float(errors.mean())
 
 
-def _values(table: Any, what: str) -> NDArray[np.float64]:
+def observations(table: Any, what: str) -> NDArray[np.float64]:  # (rows, nodes)
+    """Finite values of an array, a tensor or a DataFrame."""
     if isinstance(table, torch.Tensor):
         table = table.detach().cpu().numpy()
     values = np.asarray(table, dtype=np.float64)

@@ -18,8 +18,6 @@ from ..ops.named_graphs import (
     scores_and_truth,
 )
 
-REVERSALS = ("once", "twice")
-
 
 def shd(a: Any, b: Any, *, reversals: str = "once", names: Names = None) -> int:
     r"""Structural Hamming distance: how many edges to add, delete or reverse.
@@ -47,7 +45,7 @@ def shd(a: Any, b: Any, *, reversals: str = "once", names: Names = None) -> int:
 def _shd(
     a: NDArray[Any], b: NDArray[Any], reversals: str
 ) -> NDArray[np.int64]:  # (*, n, n), (*, n, n) -> (*)
-    if reversals not in REVERSALS:
+    if reversals not in ("once", "twice"):
         raise ValueError(f"'reversals' must be 'once' or 'twice'; got {reversals!r}.")
     wrong = a != b
     if reversals == "once":
@@ -93,12 +91,7 @@ class ThresholdCurve(NamedTuple):
 
 
 def shd_over_thresholds(
-    scores: Any,
-    truth: Any,
-    *,
-    thresholds: Sequence[float] | None = None,
-    reversals: str = "once",
-    names: Names = None,
+    scores: Any, truth: Any, *, thresholds: Sequence[float] | None = None, names: Names = None
 ) -> ThresholdCurve:
     r"""SHD between the truth and the edges with a score above t, for many t.
 
@@ -108,7 +101,6 @@ def shd_over_thresholds(
         scores: (n, n) scores; the diagonal is ignored.
         truth: True DAG.
         thresholds: Values of t; 0.95, 0.90, …, 0.05 when not given, which suits probabilities.
-        reversals: As for :func:`shd`.
         names: Names of the nodes of matrices that have none.
 
     Example:
@@ -123,7 +115,7 @@ def shd_over_thresholds(
         raise ValueError(f"'thresholds' must be a list of finite numbers; got {thresholds!r}.")
     t = np.sort(t)[::-1]
     graphs = (t[:, None, None] < S) & ~np.eye(len(S), dtype=bool)
-    return ThresholdCurve(t, _shd(graphs, A, reversals), graphs.sum((1, 2)))
+    return ThresholdCurve(t, _shd(graphs, A, "once"), graphs.sum((1, 2)))
 
 
 class EdgeReport(NamedTuple):
@@ -150,11 +142,6 @@ class EdgeReport(NamedTuple):
     f1: float
     fdr: float
     fpr: float
-
-    @property
-    def tpr(self) -> float:
-        """True-positive rate, another name of recall."""
-        return self.recall
 
 
 def edge_report(

@@ -12,13 +12,11 @@ from ..experiment import Source
 from ..measures import Fitted, Values
 from ..views import Metric, all_in_one
 from .accuracy import DEFAULT, own_experiment
-from .violations import before_hiding, violation
+from .drawn import EFFECTS, Graph, before_hiding, drawn_graph, drawn_rows
 
 FIRST = 100  # the test and its level were chosen on tables below 30
-COMPLETE = ("ER-10-10", "ER-10-40", "additive", "joint", "lines")
+COMPLETE = ("ER-10-10", "ER-10-40", *EFFECTS)
 HIDING = ("hidden causes", "ER-10-20 less two roots")
-
-Graph = NDArray[np.int64]
 
 
 def table(kind: str, index: int) -> Dataset:
@@ -68,10 +66,14 @@ def pairs(fitted: Fitted) -> Values:
 
 def _whole(kind: str, index: int) -> tuple[NDArray[np.float64], Graph, Graph]:
     """Values and graph before anything was hidden, and the columns that stay."""
+    rng = np.random.default_rng([index, *kind.encode()])
     if kind == "hidden causes":
-        return before_hiding(np.random.default_rng([index, *kind.encode()]))
+        return before_hiding(rng)
+    if kind in EFFECTS:
+        graph = drawn_graph(rng)
+        return drawn_rows(graph, EFFECTS[kind], rng), graph, np.arange(len(graph))
     name, _, hiding = kind.partition(" less ")
-    data = datasets.load(name, index) if name.startswith("ER") else violation(name, index)
+    data = datasets.load(name, index)
     roots = np.flatnonzero(data.adjacency.sum(0) == 0)
     strongest = roots[np.argsort(-data.adjacency[roots].sum(1), kind="stable")]
     hidden = strongest[: 2 if hiding else 0]

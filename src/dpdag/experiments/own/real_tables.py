@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
+from sklearn.datasets import load_diabetes, load_wine
 
 from ...columns import column_types
 from ...datasets import Dataset, Provenance
@@ -70,8 +71,6 @@ def titanic() -> pd.DataFrame:
 
 def diabetes() -> pd.DataFrame:
     """Of scikit-learn, in its own units."""
-    from sklearn.datasets import load_diabetes
-
     found = load_diabetes(as_frame=True, scaled=False)
     table = found.data.assign(progression=found.target)
     return table.assign(sex=table["sex"].map({1.0: "one", 2.0: "other"}))
@@ -79,8 +78,6 @@ def diabetes() -> pd.DataFrame:
 
 def wine() -> pd.DataFrame:
     """Of scikit-learn."""
-    from sklearn.datasets import load_wine
-
     found = load_wine(as_frame=True)
     return found.data.assign(cultivar=found.target.map(dict(enumerate("ABC"))))
 

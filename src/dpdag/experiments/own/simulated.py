@@ -6,13 +6,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import datasets
 from ...datasets import Dataset
+from ...datasets.mechanisms import standardised
 from ..experiment import Source
-
-Array = NDArray[np.float64]
+from ..measures import Array
 
 
 class LocationScale:
@@ -20,7 +19,7 @@ class LocationScale:
 
     def draw(self, parents: Array, rng: np.random.Generator) -> Array:
         """Values of a child: (rows, p) -> (rows,)."""
-        x = _standard(parents)
+        x = standardised(parents)
         low, high = np.array([[0.5, 1.5], [0.0, 6.0], [-0.6, 0.6], [-0.5, 0.5]]).T[..., None]
         rate, phase, steep, lean = rng.uniform(low, high, (4, x.shape[1]))
         size = np.exp(np.clip((steep * x).sum(-1), -2, 2))
@@ -33,7 +32,7 @@ class Products:
 
     def draw(self, parents: Array, rng: np.random.Generator) -> Array:
         """Values of a child: (rows, p) -> (rows,)."""
-        x = _standard(parents)
+        x = standardised(parents)
         pairs = x.shape[1] // 2
         together = x[:, :pairs] * x[:, pairs : 2 * pairs]
         alone = np.sin(2 * x[:, 2 * pairs :])
@@ -46,14 +45,10 @@ class Steps:
 
     def draw(self, parents: Array, rng: np.random.Generator) -> Array:
         """Values of a child: (rows, p) -> (rows,)."""
-        x = _standard(parents)
+        x = standardised(parents)
         place = rng.uniform(-1, 1, (2, x.shape[1]))
         height = rng.uniform(0.5, 1.5, place.shape) * rng.choice([-1, 1], place.shape)
         return np.asarray((height * (x[:, None] > place)).sum((1, 2)))
-
-
-def _standard(parents: Array) -> Array:  # (rows, p) -> (rows, p)
-    return np.asarray((parents - parents.mean(0)) / parents.std(0))
 
 
 MECHANISMS: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -25,7 +25,6 @@ class Sampler(BaseEstimator):
     permutation: str = "topk"
     device: str = "cpu"
     random_state: Any = None
-    seconds_: list[float] = field(default_factory=list, init=False)
 
     def fit(self, X: Any) -> Self:
         """Draw, after two draws that do not count."""
