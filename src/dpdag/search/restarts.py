@@ -41,7 +41,7 @@ def find_graph(
     was found with.
 
     Arguments:
-        counts: Whether a graph found with an evidence will tell enough to look for a better one.
+        counts: Whether a graph found with an evidence tells enough to look for better ones nearby.
     """
     climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
     cheap = evidence.without_processes()
@@ -49,35 +49,41 @@ def find_graph(
         return climb(start=start), evidence
     found = hill_climb(cheap, prior=prior, constraints=constraints, start=start)
     try:
-        worth = evidence.n_nodes <= _NODES and (counts is None or counts(found, cheap))
-        if worth and evidence.holds(cheap.functions, found.adjacency):
-            found = _climbed_again(found, cheap, prior, constraints)
+        if evidence.n_nodes <= _NODES and evidence.holds(cheap.functions, found.adjacency):
+            found = _from_lines(found, cheap, prior, constraints)
+            if counts is None or counts(found, cheap):
+                found = _climbed_again(found, cheap, prior, constraints)
         return climb(start=found.adjacency) if evidence.processes else found, evidence
     except OutOfTimeError:
         return found, cheap
 
 
+def _from_lines(
+    best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+) -> SearchResult:
+    """The best that climbs from graphs of lines find too, where lines explain most columns.
+
+    There directions hang together over long distances: so climbs begin with the best linear
+    Gaussian graph and with the graph of the order that the shape of the noise gives.
+    """
+    if not evidence.holds(["linear"], best.adjacency):
+        return best
+    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
+    lines, fixed = evidence.lines, prior.fixed()
+    starts = (
+        _best_lines(lines, fixed, constraints),
+        _lines_along_order(lines, evidence.table.y, fixed, constraints),
+    )
+    return max([best, *(climb(start=start) for start in starts)], key=lambda one: one.total)
+
+
 def _climbed_again(
     best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
 ) -> SearchResult:
-    """The best that climbs from several starts find, and from changes of the best of these.
-
-    Where straight lines hold the evidence of most columns, directions hang together over long
-    distances: then climbs also begin with the best linear Gaussian graph and with the graph of
-    the order that the shape of the noise gives.
-    """
-    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
-    fixed = prior.fixed()  # where a falling price of edges would lead into thickets
-    if evidence.holds(["linear"], best.adjacency):
-        lines = evidence.lines
-        starts = (
-            _best_lines(lines, fixed, constraints),
-            _lines_along_order(lines, evidence.table.y, fixed, constraints),
-        )
-        best = max([best, *(climb(start=start) for start in starts)], key=lambda one: one.total)
+    """The best that climbs from changes of a graph find."""
     again = iterated_search(
         evidence,
-        prior=fixed,
+        prior=prior.fixed(),  # where a falling price of edges would lead into thickets
         constraints=constraints,
         start=best.adjacency,
         change=either,
@@ -85,7 +91,8 @@ def _climbed_again(
         rounds=40,
         moves=(change_edge,),
     )
-    return max(best, climb(start=again.adjacency), key=lambda one: one.total)
+    found = hill_climb(evidence, prior=prior, constraints=constraints, start=again.adjacency)
+    return max(best, found, key=lambda one: one.total)
 
 
 def _best_lines(lines: LinearEvidence, prior: EdgePrior, constraints: Constraints) -> Tensor:
