@@ -19,8 +19,6 @@ from ..ops.subsets import MAX_NODES, edge_weights, sum_over_orders
 from .edges import EdgeDistribution
 from .permutation import Estimate, PermutationDistribution
 
-__all__ = ["DAGDistribution", "Noise", "Seeds"]
-
 _CHUNK_BYTES = 2**28  # memory for the subset tables of log_prob
 
 

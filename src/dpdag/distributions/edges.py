@@ -15,8 +15,6 @@ from ..ops.noise import logistic
 from ..ops.straight_through import hard_sigmoid
 from .knowledge import Constraints
 
-__all__ = ["EdgeDistribution"]
-
 
 class EdgeDistribution(Distribution):
     r"""Bernoulli edges :math:`U_{ij}` with logits φ, differentiable by straight-through.

@@ -13,8 +13,6 @@ from ..ops.graphs import find_cycle, reachability
 from ..ops.labels import Label, label_texts
 from ..registry import suggest
 
-__all__ = ["Constraints", "Knowledge"]
-
 
 @dataclass(frozen=True)
 class Constraints:

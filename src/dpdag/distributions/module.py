@@ -13,8 +13,6 @@ from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
 from .permutation import PERMUTATIONS
 
-__all__ = ["DPDAG"]
-
 _MASKS = ("allowed", "required", "before")
 
 

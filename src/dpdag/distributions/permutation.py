@@ -21,8 +21,6 @@ from ..ops.straight_through import straight_through
 from ..registry import Registry
 from .knowledge import Constraints
 
-__all__ = ["PERMUTATIONS", "Estimate", "PermutationDistribution"]
-
 
 class Estimate(NamedTuple):
     """A value with its standard error, zero where the value is exact."""

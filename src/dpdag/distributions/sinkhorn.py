@@ -10,8 +10,6 @@ from ..ops.subsets import is_weak_order
 from .knowledge import Constraints
 from .permutation import PERMUTATIONS, PermutationDistribution
 
-__all__ = ["GumbelSinkhorn"]
-
 
 @PERMUTATIONS.register("sinkhorn")
 class GumbelSinkhorn(PermutationDistribution):

@@ -17,8 +17,6 @@ from ..ops.subsets import (
 )
 from .permutation import PERMUTATIONS, PermutationDistribution
 
-__all__ = ["GumbelTopK"]
-
 
 @PERMUTATIONS.register("topk")
 class GumbelTopK(PermutationDistribution):

@@ -14,8 +14,6 @@ from .precedence import precedence_mask
 from .sorting import FEW, soft_sort_gradient
 from .straight_through import sigmoid_gradient
 
-__all__ = ["dags_by_scores", "dags_by_seeds"]
-
 
 class _DAGsByScores(torch.autograd.Function):
     """A = [φ + L ≥ 0] ∘ mask of the descending sort of ψ + G."""

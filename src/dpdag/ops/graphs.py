@@ -8,15 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = [
-    "acyclic_part",
-    "diagonal",
-    "find_cycle",
-    "is_acyclic",
-    "reachability",
-    "topological_order",
-]
-
 
 @lru_cache(maxsize=8)
 def diagonal(n_nodes: int, device: torch.device) -> Tensor:  # (n, n) bool

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-__all__ = ["bends", "layered"]
-
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

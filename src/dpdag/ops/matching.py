@@ -13,8 +13,6 @@ from torch import Tensor
 
 from .kernels import has_kernels
 
-__all__ = ["matching", "sinkhorn"]
-
 _LARGEST = 4096  # nodes whose prices one block of a GPU can hold
 
 

@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 from .graphs import find_cycle
 from .labels import Label, are_positions, label_texts
 
-__all__ = [
-    "Names",
-    "align_graph",
-    "graph_pair",
-    "places",
-    "read_graph",
-    "read_graphs",
-    "read_scores",
-    "scores_and_truth",
-]
-
 Names = Sequence[Label] | None
 
 

@@ -7,14 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = [
-    "inverse_permutation",
-    "permutation_gradient",
-    "permutation_matrix",
-    "precedence_mask",
-    "soft_precedence_mask",
-]
-
 
 def inverse_permutation(
     order: Tensor,  # (*, n) nodes by position

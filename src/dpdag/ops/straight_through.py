@@ -7,8 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["hard_sigmoid", "sigmoid_gradient", "straight_through"]
-
 
 def straight_through(hard: Tensor, soft: Tensor) -> Tensor:  # (*), (*) -> (*)
     r"""Return ``hard`` exactly, with the gradient of ``soft``.

@@ -12,8 +12,6 @@ from functools import cache, lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["MAX_NODES", "edge_weights", "order_weights", "prefix_levels", "sum_over_orders"]
-
 MAX_NODES = 15
 IMPOSSIBLE = -1e30  # finite in place of −∞, so that gradients are finite too
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 import torch
 
-__all__ = ["threads_for"]
-
 _LONG = 30.0  # seconds of work that several threads may share with a gain
 _SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 

@@ -22,8 +22,6 @@ from .edge_gradient import edge_slope
 from .random import edge_uniforms, tile_width
 from .upstream import Upstream, arriving
 
-__all__ = ["gather", "order_gradient", "sum_incident", "tabulate"]
-
 _SPAN = 256  # rows at most whose sums one program makes
 _PROGRAMS = 512  # that keep a GPU busy
 
