@@ -182,18 +182,17 @@ class DAGDistribution(Distribution):
         Sums over all compatible orders by dynamic programming over subsets of nodes: n up to 15.
         """
         self._check_graphs(value)
-        log_present, log_absent = self.edges.log_probabilities
         shape = torch.broadcast_shapes(value.shape[:-2], self.batch_shape)
         n = self.n_nodes
-        graphs = (value != 0).expand(*shape, n, n).reshape(-1, n, n)
-        present = log_present.expand(*shape, n, n).reshape(-1, n, n)
-        absent = log_absent.expand(*shape, n, n).reshape(-1, n, n)
         order_logits = self.permutation.logits.expand(*shape, n).reshape(-1, n)
-        constraints = self.permutation.constraints
-        before = constraints.before if constraints is not None and constraints.orders else None
+        present, absent, graphs = (
+            x.expand(*shape, n, n).reshape(-1, n, n) for x in (*self.edges.log_probabilities, value)
+        )
         chunk = max(1, _CHUNK_BYTES // (8 * n * 2**n))
         pieces = [
-            sum_over_orders(psi, edge_weights(one, zero, graph), before=before)
+            sum_over_orders(
+                psi, edge_weights(one, zero, graph != 0), before=self.permutation.before
+            )
             for psi, one, zero, graph in zip(
                 *(x.split(chunk) for x in (order_logits, present, absent, graphs))
             )

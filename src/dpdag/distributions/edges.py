@@ -123,14 +123,10 @@ class EdgeDistribution(Distribution):
         """Logarithms of P(U_ij = 1) and P(U_ij = 0)."""
         return _log_sigmoid(self.logits), _log_sigmoid(-self.logits)
 
-    def entropies(self) -> Tensor:  # (*batch, n, n)
-        """Entropy of every single edge in nats."""
-        p = self.probabilities
-        return -(torch.xlogy(p, p) + torch.xlogy(1 - p, 1 - p))
-
     def entropy(self) -> Tensor:  # (*batch)
-        """Entropy of all edges together."""
-        return self.entropies().sum((-2, -1))
+        """Entropy of all edges together in nats."""
+        p = self.probabilities
+        return -(torch.xlogy(p, p) + torch.xlogy(1 - p, 1 - p)).sum((-2, -1))
 
 
 def _log_sigmoid(x: Tensor) -> Tensor:

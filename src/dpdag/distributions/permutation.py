@@ -74,6 +74,11 @@ class PermutationDistribution(Distribution, ABC):
         )
 
     @property
+    def before(self) -> Tensor | None:  # (n, n)
+        """Order relations to enforce, or None when there are none."""
+        return self.constraints.before if self.constraints and self.constraints.orders else None
+
+    @property
     def by_scores(self) -> bool:
         """Whether every order is the descending sort of the perturbed logits."""
         return False
