@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
+from sklearn.isotonic import isotonic_regression
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -183,7 +184,7 @@ def _relaxed(x: Array, edges: NDArray[np.bool_], rows: list[list[int]], width: i
         for row in rows:
             row.sort(key=lambda node: x[node])
             steps = np.arange(len(row))
-            fitted = _isotonic(_wanted(x, both[:, row], row) - steps)
+            fitted = isotonic_regression(_wanted(x, both[:, row], row) - steps)
             x[row] = np.clip(fitted, -half, half - len(row) + 1) + steps
     placed = [node for row in rows for node in row]
     if placed:
@@ -214,18 +215,6 @@ def _crossings(x: Array, depth: Array, links: Ints) -> float:
         return first - second
 
     return float((same & (gap(height) * gap(end) < -1e-9)).sum() / 2)
-
-
-def _isotonic(values: Array) -> Array:
-    """The nearest non-decreasing sequence, by pooling neighbours that are out of order."""
-    blocks: list[list[float]] = []  # [mean, size]
-    for value in values.tolist():
-        blocks.append([value, 1])
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            mean, size = blocks.pop()
-            other, count = blocks[-1]
-            blocks[-1] = [(other * count + mean * size) / (count + size), count + size]
-    return np.array([mean for mean, size in blocks for _ in range(int(size))])
 
 
 def _centred(count: int) -> Array:
