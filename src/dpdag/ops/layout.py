@@ -48,8 +48,8 @@ def layered(
     width = max(3, int(np.ceil(np.sqrt(1.3 * n)))) if width is None else width
     joined = edges.any(0) | edges.any(1)
     layer = _layers(edges, [node for node in order if joined[node]], width)
-    rows = [[v for v in order if joined[v] and layer[v] == k] for k in range(layer.max() + 1)]
-    x = _columns(edges, [row for row in rows if row], width)
+    rows = [[v for v in order if layer[v] == k] for k in range(layer.max() + 1)]
+    x = _columns(edges, rows, layer, width)
     alone = [node for node in order if not joined[node]]
     loose = [alone[k : k + width] for k in range(0, len(alone), width)]
     for depth, row in enumerate(loose, start=layer.max() + 1):
@@ -140,16 +140,15 @@ def _layers(edges: NDArray[np.bool_], order: Sequence[int], width: int) -> Ints:
     return np.array([used.get(row, -1) for row in layer.tolist()], dtype=np.int64)
 
 
-def _columns(edges: NDArray[np.bool_], rows: list[list[int]], width: int) -> Array:  # -> (n,)
+def _columns(
+    edges: NDArray[np.bool_], rows: list[list[int]], depth: Ints, width: int
+) -> Array:  # -> (n,)
     """Sort rows by the mean column of parents, then of children, in turn; keep the best."""
     x = np.zeros(len(edges))
     for row in rows:
         x[row] = _centred(len(row))
     links = np.argwhere(edges)
     best, fewest = x.copy(), np.inf
-    depth = np.zeros(len(edges))
-    for k, row in enumerate(rows):
-        depth[row] = k
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         weight = (edges if down else edges.T).astype(np.float64)  # (neighbour, node)
@@ -164,7 +163,7 @@ def _columns(edges: NDArray[np.bool_], rows: list[list[int]], width: int) -> Arr
 
 
 def _shortened(
-    x: Array, edges: NDArray[np.bool_], depth: Array, rows: list[list[int]], width: int
+    x: Array, edges: NDArray[np.bool_], depth: Ints, rows: list[list[int]], width: int
 ) -> Array:
     """Assign each row to places so that edges are short sideways, all other rows held."""
     slots = _centred(width)
@@ -198,7 +197,7 @@ def _wanted(x: Array, weight: Array, row: list[int]) -> Array:  # (n,), (n, m) -
     return np.where(total > 0, x @ weight / np.maximum(total, 1), x[row])
 
 
-def _crossings(x: Array, depth: Array, links: Ints) -> float:
+def _crossings(x: Array, depth: Ints, links: Ints) -> float:
     """How many pairs of edges, as straight lines between rows, cross."""
     if len(links) > 400:  # the picture is dense; the last sweep is as good as any
         return -float(x @ x)
@@ -209,10 +208,9 @@ def _crossings(x: Array, depth: Array, links: Ints) -> float:
     end = np.minimum(bottom[:, None], bottom)
     slope = (x[b] - x[a]) / (bottom - top)
 
-    def gap(at: Array) -> Array:
-        first = x[a][:, None] + slope[:, None] * (at - top[:, None])
-        second = x[a] + slope * (at - top)
-        return first - second
+    def gap(at: Ints) -> Array:
+        at_first = x[a][:, None] + slope[:, None] * (at - top[:, None])
+        return at_first - (x[a] + slope * (at - top))
 
     return float((same & (gap(height) * gap(end) < -1e-9)).sum() / 2)
 
