@@ -17,14 +17,6 @@ def threads_for(seconds: float) -> Iterator[None]:
     """One thread for a block of short work, which is many small steps; the usual ones for long.
 
     Settings of the caller's environment win.
-
-    Example:
-        >>> before = torch.get_num_threads()
-        >>> with threads_for(5):
-        ...     torch.get_num_threads() in (1, before)
-        True
-        >>> torch.get_num_threads() == before
-        True
     """
     before = torch.get_num_threads()
     if seconds < _LONG and not any(name in os.environ for name in _SETTINGS):
