@@ -65,30 +65,17 @@ class DAGDistribution(Distribution):
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     has_rsample = True
 
-    def __init__(
-        self,
-        permutation: PermutationDistribution,
-        edges: EdgeDistribution,
-        *,
-        validate_args: bool | None = None,
-    ) -> None:
-        if (permutation.batch_shape, permutation.event_shape) != (
-            edges.batch_shape,
-            edges.event_shape,
-        ):
+    def __init__(self, permutation: PermutationDistribution, edges: EdgeDistribution) -> None:
+        batch, event = edges.batch_shape, edges.event_shape
+        if (permutation.batch_shape, permutation.event_shape) != (batch, event):
             raise ValueError(
                 "'permutation' and 'edges' must have the same batch and nodes; got "
-                f"{(*permutation.batch_shape, *permutation.event_shape)} and "
-                f"{(*edges.batch_shape, *edges.event_shape)}."
+                f"{(*permutation.batch_shape, *permutation.event_shape)} and {(*batch, *event)}."
             )
         self.permutation = permutation
         self.edges = edges
         self.n_nodes = permutation.n_nodes
-        super().__init__(
-            batch_shape=permutation.batch_shape,
-            event_shape=edges.event_shape,
-            validate_args=validate_args,
-        )
+        super().__init__(batch_shape=batch, event_shape=event)
 
     def rsample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None

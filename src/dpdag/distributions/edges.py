@@ -49,18 +49,13 @@ class EdgeDistribution(Distribution):
         *,
         temperature: float = 1.0,
         constraints: Constraints | None = None,
-        validate_args: bool | None = None,
     ) -> None:
         if logits.ndim < 2 or logits.shape[-1] != logits.shape[-2]:
             raise ValueError(f"'logits' must have shape (*, n, n); got {tuple(logits.shape)}.")
         self._given = logits
         self._constraints = constraints
         self.temperature = temperature
-        super().__init__(
-            batch_shape=logits.shape[:-2],
-            event_shape=logits.shape[-2:],
-            validate_args=validate_args,
-        )
+        super().__init__(batch_shape=logits.shape[:-2], event_shape=logits.shape[-2:])
 
     @property
     def logits(self) -> Tensor:  # (*batch, n, n)
