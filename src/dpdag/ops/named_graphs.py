@@ -59,9 +59,8 @@ def scores_and_truth(
     scores: Any, truth: Any, names: Names, *, what: str = "scores"
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """A matrix of scores and the acyclic 0/1 truth, over the same nodes in the same order."""
-    true, scored = _aligned(
-        read_graph(truth, "truth", acyclic=True), read_scores(scores, what), names
-    )
+    true = read_graph(truth, "truth", acyclic=True)
+    scored = _aligned(true, _read(scores, what, weighted=True), names)[1]
     return scored.values, true.values
 
 
@@ -92,11 +91,6 @@ def align_graph(graph: Any, names: Names, *, what: str, names_of: str = "names")
     return replace(_aligned(frame, found, names)[1], ordered=True)
 
 
-def read_scores(graph: Any, what: str) -> Matrix:
-    """Finite numbers, larger for a more certain edge; of a graph, its edges' score or weight."""
-    return _read(graph, what, weighted=True)
-
-
 def read_graph(graph: Any, what: str, *, acyclic: bool) -> Matrix:
     """A 0/1 matrix without self-loops and, if ``acyclic``, without any cycle."""
     matrix = _read(graph, what, weighted=False)
@@ -118,6 +112,7 @@ def read_graph(graph: Any, what: str, *, acyclic: bool) -> Matrix:
 
 
 def _read(graph: Any, what: str, *, weighted: bool) -> Matrix:
+    """Finite numbers; of a graph one for each edge or, ``weighted``, its score or weight."""
     if hasattr(graph, "is_directed"):
         matrix = _from_networkx(graph, what, weighted=weighted)
     elif hasattr(graph, "columns") and hasattr(graph, "index"):
