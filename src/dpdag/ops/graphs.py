@@ -96,9 +96,8 @@ def topological_order(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n) nodes
     return layers.argsort(dim=-1, stable=True)
 
 
-def _layers(
-    adjacency: Tensor,
-) -> Tensor:  # (*, n, n) -> (*, n) longest path from a root; -1 in cycles
+def _layers(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n)
+    """The longest path from a root to each node; -1 on and behind cycles."""
     edges = adjacency != 0
     n = edges.shape[-1]
     layer = torch.full(edges.shape[:-1], -1, dtype=torch.long, device=edges.device)
