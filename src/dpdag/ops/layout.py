@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -115,29 +116,27 @@ def _costs(
     return near.any(1).sum(1) + 0.8 * outside + bent
 
 
-def _layers(edges: NDArray[np.bool_], order: Sequence[int], width: int) -> Ints:
+def _layers(edges: NDArray[np.bool_], order: list[int], width: int) -> Ints:
     """The first row with room below all parents; then nodes sink towards their first child."""
     layer = np.full(len(edges), -1)
-    count: dict[int, int] = {}
+    count: Counter[int] = Counter()
     for node in order:
-        parents = np.flatnonzero(edges[:, node])
-        row = int(layer[parents].max()) + 1 if len(parents) else 0
-        while count.get(row, 0) >= width:
+        row = int(layer[edges[:, node]].max(initial=-1)) + 1
+        while count[row] >= width:
             row += 1
         layer[node] = row
-        count[row] = count.get(row, 0) + 1
+        count[row] += 1
     for node in reversed(order):
-        children = np.flatnonzero(edges[node])
-        if len(children) <= edges[:, node].sum():
+        if edges[node].sum() <= edges[:, node].sum():
             continue
-        row = int(layer[children].min()) - 1
-        while row > layer[node] and count.get(row, 0) >= width:
+        row = int(layer[edges[node]].min()) - 1
+        while row > layer[node] and count[row] >= width:
             row -= 1
-        count[layer[node]] -= 1
+        count[int(layer[node])] -= 1
         layer[node] = row
-        count[row] = count.get(row, 0) + 1
-    used = {row: k for k, row in enumerate(sorted(set(layer[list(order)].tolist())))}
-    return np.array([used.get(row, -1) for row in layer.tolist()], dtype=np.int64)
+        count[row] += 1
+    layer[order] = np.unique(layer[order], return_inverse=True)[1]  # without empty rows
+    return layer
 
 
 def _columns(
