@@ -169,8 +169,6 @@ def numbers_rows(column: Array) -> bool:  # (rows,)
     """
     if len(column) < MIN_NUMBERED or not np.isfinite(column).all():
         return False
-    if np.ptp(column) != len(column) - 1:
-        return False
     return bool((np.diff(np.sort(column)) == 1).all() and column[0] % 1 == 0)
 
 

@@ -47,11 +47,11 @@ def graph_pair(
     first: Any, second: Any, names: Names, *, what: tuple[str, str], acyclic: tuple[bool, bool]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Two 0/1 matrices over the same nodes in the same order."""
-    graphs = [
+    one, other = (
         read_graph(graph, label, acyclic=dag)
         for graph, label, dag in zip((first, second), what, acyclic)
-    ]
-    one, other = _aligned(graphs[0], graphs[1], names)
+    )
+    one, other = _aligned(one, other, names)
     return one.values, other.values
 
 
@@ -94,18 +94,18 @@ def align_graph(graph: Any, names: Names, *, what: str, names_of: str = "names")
 def read_graph(graph: Any, what: str, *, acyclic: bool) -> Matrix:
     """A 0/1 matrix without self-loops and, if ``acyclic``, without any cycle."""
     matrix = _read(graph, what, weighted=False)
-    if not np.isin(matrix.values, (0, 1)).all():
-        other = matrix.values[~np.isin(matrix.values, (0, 1))][0]
+    other = matrix.values[~np.isin(matrix.values, (0, 1))]
+    if other.size:
         raise ValueError(
-            f"'{what}' must be a 0/1 adjacency matrix; it holds {other:g}. Threshold scores first."
+            f"'{what}' must be a 0/1 adjacency matrix; it holds {other[0]:g}. "
+            "Threshold scores first."
         )
     edges = matrix.values.astype(np.int64)
     label = label_texts(matrix.labels)
     loops = np.flatnonzero(edges.diagonal())
     if loops.size:
         raise ValueError(f"'{what}' must have no self-loops; it has one at {label[loops[0]]}.")
-    cycle = find_cycle(torch.from_numpy(edges)) if acyclic else []
-    if cycle:
+    if acyclic and (cycle := find_cycle(torch.from_numpy(edges))):
         path = " → ".join(label[node] for node in cycle)
         raise ValueError(f"'{what}' must be acyclic; it has the cycle {path}.")
     return replace(matrix, values=edges)
