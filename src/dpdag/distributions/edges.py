@@ -76,8 +76,6 @@ class EdgeDistribution(Distribution):
         """P(U_ij = 1) = σ(φ_ij), zero on the diagonal."""
         return torch.sigmoid(self.logits)
 
-    mean = probabilities
-
     @property
     def mode(self) -> Tensor:  # (*batch, n, n)
         """Edges more likely than not."""
@@ -107,11 +105,6 @@ class EdgeDistribution(Distribution):
         """Edges without gradients."""
         with torch.no_grad():
             return self.draw_noise(sample_shape, generator).add_(self.logits).ge_(0)
-
-    def log_prob(self, value: Tensor) -> Tensor:  # (*, n, n) -> (*)
-        """Log-probability of all n² entries together."""
-        present, absent = self.log_probabilities
-        return torch.where(value != 0, present, absent).sum((-2, -1))
 
     @property
     def log_probabilities(self) -> tuple[Tensor, Tensor]:  # (*batch, n, n) each
