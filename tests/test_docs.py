@@ -33,7 +33,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     # A part that a page registers is gone afterwards.
-    monkeypatch.setattr(PERMUTATIONS, "_parts", dict(PERMUTATIONS._parts))
+    monkeypatch.setattr(PERMUTATIONS, "data", dict(PERMUTATIONS.data))
     namespace = {"__name__": page.stem}
     try:
         for code in blocks(page):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from time import monotonic
 
 
@@ -48,29 +50,22 @@ class Deadline:
             self._met = True
             raise OutOfTimeError
 
-    def stage(self, work: str, *, until: float) -> _Stage:
+    @contextmanager
+    def stage(self, work: str, *, until: float) -> Iterator[None]:
         """A block that is left where a share of all seconds is spent; its work is then noted.
 
         A block in another one has as much time as that.
         """
-        return _Stage(self, work, until * self.seconds)
-
-
-class _Stage:
-    def __init__(self, deadline: Deadline, work: str, limit: float) -> None:
-        self._deadline, self._work, self._limit = deadline, work, limit
-
-    def __enter__(self) -> None:
-        self._outer = self._deadline._limit
-        if self._outer == math.inf:
-            self._deadline._limit = self._limit
-        self._deadline._met = False
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        self._deadline._limit = self._outer
-        if self._deadline._met and self._work not in self._deadline.left_out:
-            self._deadline.left_out.append(self._work)
-        return kind is OutOfTimeError
+        outer, self._met = self._limit, False
+        if outer == math.inf:
+            self._limit = until * self.seconds
+        try:
+            with suppress(OutOfTimeError):
+                yield
+        finally:
+            self._limit = outer
+            if self._met and work not in self.left_out:
+                self.left_out.append(work)
 
 
 ENDLESS = Deadline()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -21,7 +22,7 @@ def suggest(name: object, known: list[str]) -> str:
     return f" Did you mean {alike[close[0]]!r}?" if close else ""
 
 
-class Registry(Generic[T]):
+class Registry(UserDict[str, T]):
     r"""Named parts of one kind; strings choose among them at the border only.
 
     Arguments:
@@ -40,28 +41,23 @@ class Registry(Generic[T]):
     """
 
     def __init__(self, kind: str, parts: Mapping[str, T] | None = None) -> None:
+        super().__init__(parts or {})
         self.kind = kind
-        self._parts = dict(parts or {})
 
     def register(self, name: str) -> Callable[[T], T]:
         """Decorate a part to list it under ``name``."""
 
         def add(part: T) -> T:
-            self._parts[name] = part
+            self[name] = part
             return part
 
         return add
 
-    def __getitem__(self, name: str) -> T:
-        if name not in self._parts:
-            known = sorted(self._parts)
-            raise ValueError(
-                f"Unknown {self.kind} {name!r}.{suggest(name, known)} Known: {', '.join(known)}."
-            )
-        return self._parts[name]
+    def __missing__(self, name: str) -> T:
+        known = list(self)
+        raise ValueError(
+            f"Unknown {self.kind} {name!r}.{suggest(name, known)} Known: {', '.join(known)}."
+        )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._parts))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._parts
+        return iter(sorted(self.data))

@@ -1,6 +1,6 @@
 """What a column is: its type, its units, its transformation, its ties."""
 
-from .inference import column_types, infer_type, is_label
+from .inference import column_types, infer_type
 from .modes import upper_modes
 from .monotone import MonotoneColumns
 from .relations import EXACT, classes, exact_relations
@@ -24,7 +24,6 @@ __all__ = [
     "effective_values",
     "exact_relations",
     "infer_type",
-    "is_label",
     "level_text",
     "order_by_values",
     "standardise",

@@ -68,9 +68,7 @@ class MonotoneColumns:
     def log_slope(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Logarithm of the derivative at ``x``."""
         slopes = (self.outputs.diff(dim=0) / self.inputs.diff(dim=0)).log()
-        return torch.stack(
-            [s[_segment(x[:, k], self.inputs[:, k])] for k, s in enumerate(slopes.T)], dim=-1
-        )
+        return slopes.gather(0, _segment(x, self.inputs))
 
 
 def _deviation(
@@ -89,14 +87,13 @@ def _deviation(
     return torch.cat(found)[row]
 
 
-def _segment(x: Tensor, knots: Tensor) -> Tensor:  # (m,), (k,) -> (m,)
-    return torch.searchsorted(knots.contiguous(), x.contiguous()).clamp(1, len(knots) - 1) - 1
+def _segment(x: Tensor, knots: Tensor) -> Tensor:  # (m, n), (k, n) -> (m, n)
+    place = torch.searchsorted(knots.T.contiguous(), x.T.contiguous()).T
+    return place.clamp(1, len(knots) - 1) - 1
 
 
 def _interpolate(x: Tensor, inputs: Tensor, outputs: Tensor) -> Tensor:  # (m, n) -> (m, n)
-    columns = []
-    for value, a, b in zip(x.double().T, inputs.T.contiguous(), outputs.T.contiguous()):
-        k = _segment(value, a)
-        slope = (b[k + 1] - b[k]) / (a[k + 1] - a[k])
-        columns.append(b[k] + slope * (value - a[k]))
-    return torch.stack(columns, dim=-1) if columns else x.double()
+    x = x.double()
+    left = _segment(x, inputs)
+    slope = (outputs.diff(dim=0) / inputs.diff(dim=0)).gather(0, left)
+    return outputs.gather(0, left) + slope * (x - inputs.gather(0, left))

@@ -15,8 +15,6 @@ EXACT = 5.0
 
 _ROUNDING = 1e-12  # of a column's variance, in floating point
 _TOGETHER = 0.1  # partial correlation of two columns of one relation; one, where there is no other
-
-
 _MEMBERS = 5  # rows of every class, fewer may lie in order by chance
 _CLASSES = 50  # of a column, at most
 _LOOK = 100  # rows of a first look

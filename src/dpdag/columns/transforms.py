@@ -134,16 +134,15 @@ def standardise(x: Tensor) -> tuple[Tensor, Tensor]:  # (N, n) -> (N, n), (n,)
 
 
 def _to_gaussian(x: Tensor) -> Transformed:  # (N, n)
-    rows = len(x)
+    rows, columns = len(x), x.T.contiguous()
+    ranked = columns.sort().values
     # Ties share the mean of their ranks.
-    below = torch.searchsorted(x.T.sort().values.contiguous(), x.T.contiguous())
-    above = torch.searchsorted(x.T.sort().values.contiguous(), x.T.contiguous(), right=True)
+    below, above = (torch.searchsorted(ranked, columns, right=right) for right in (False, True))
     rank = (below + above).double().T / 2
     raw = math.sqrt(2) * torch.erfinv(2 * (rank / rows).clamp(0.5 / rows, 1 - 0.5 / rows) - 1)
     z, _ = standardise(raw)
     log_normal = -0.5 * z.square() - 0.5 * math.log(2 * math.pi)
-    slope = _left_out_log_density(x) - log_normal
-    return Transformed(z, slope.sum(0))
+    return Transformed(z, (_left_out_log_density(x) - log_normal).sum(0))
 
 
 def _left_out_log_density(x: Tensor) -> Tensor:  # (N, n) -> (N, n)

@@ -1,6 +1,5 @@
 """Distributions over permutations, edges and DAGs."""
 
-from . import sinkhorn, topk  # each registers its permutation family
 from .dag import DAGDistribution, Noise, Seeds
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
@@ -8,7 +7,7 @@ from .knowledge_file import read_knowledge
 from .mixture import DAGMixture
 from .module import DPDAG
 from .permutation import PERMUTATIONS, Estimate, PermutationDistribution
-from .sinkhorn import GumbelSinkhorn
+from .sinkhorn import GumbelSinkhorn  # registers its family, as the next one does
 from .topk import GumbelTopK
 
 __all__ = [
@@ -26,6 +25,4 @@ __all__ = [
     "PermutationDistribution",
     "Seeds",
     "read_knowledge",
-    "sinkhorn",
-    "topk",
 ]

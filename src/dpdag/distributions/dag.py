@@ -19,8 +19,6 @@ from ..ops.subsets import MAX_NODES, edge_weights, sum_over_orders
 from .edges import EdgeDistribution
 from .permutation import Estimate, PermutationDistribution
 
-__all__ = ["DAGDistribution", "Noise", "Seeds"]
-
 _CHUNK_BYTES = 2**28  # memory for the subset tables of log_prob
 
 
@@ -67,30 +65,17 @@ class DAGDistribution(Distribution):
     arg_constraints: ClassVar[dict[str, Constraint]] = {}
     has_rsample = True
 
-    def __init__(
-        self,
-        permutation: PermutationDistribution,
-        edges: EdgeDistribution,
-        *,
-        validate_args: bool | None = None,
-    ) -> None:
-        if (permutation.batch_shape, permutation.event_shape) != (
-            edges.batch_shape,
-            edges.event_shape,
-        ):
+    def __init__(self, permutation: PermutationDistribution, edges: EdgeDistribution) -> None:
+        batch, event = edges.batch_shape, edges.event_shape
+        if (permutation.batch_shape, permutation.event_shape) != (batch, event):
             raise ValueError(
                 "'permutation' and 'edges' must have the same batch and nodes; got "
-                f"{(*permutation.batch_shape, *permutation.event_shape)} and "
-                f"{(*edges.batch_shape, *edges.event_shape)}."
+                f"{(*permutation.batch_shape, *permutation.event_shape)} and {(*batch, *event)}."
             )
         self.permutation = permutation
         self.edges = edges
         self.n_nodes = permutation.n_nodes
-        super().__init__(
-            batch_shape=permutation.batch_shape,
-            event_shape=edges.event_shape,
-            validate_args=validate_args,
-        )
+        super().__init__(batch_shape=batch, event_shape=event)
 
     def rsample(
         self, sample_shape: Sequence[int] = (), *, generator: Generator | None = None
@@ -184,18 +169,17 @@ class DAGDistribution(Distribution):
         Sums over all compatible orders by dynamic programming over subsets of nodes: n up to 15.
         """
         self._check_graphs(value)
-        log_present, log_absent = self.edges.log_probabilities
         shape = torch.broadcast_shapes(value.shape[:-2], self.batch_shape)
         n = self.n_nodes
-        graphs = (value != 0).expand(*shape, n, n).reshape(-1, n, n)
-        present = log_present.expand(*shape, n, n).reshape(-1, n, n)
-        absent = log_absent.expand(*shape, n, n).reshape(-1, n, n)
         order_logits = self.permutation.logits.expand(*shape, n).reshape(-1, n)
-        constraints = self.permutation.constraints
-        before = constraints.before if constraints is not None and constraints.orders else None
+        present, absent, graphs = (
+            x.expand(*shape, n, n).reshape(-1, n, n) for x in (*self.edges.log_probabilities, value)
+        )
         chunk = max(1, _CHUNK_BYTES // (8 * n * 2**n))
         pieces = [
-            sum_over_orders(psi, edge_weights(one, zero, graph), before=before)
+            sum_over_orders(
+                psi, edge_weights(one, zero, graph != 0), before=self.permutation.before
+            )
             for psi, one, zero, graph in zip(
                 *(x.split(chunk) for x in (order_logits, present, absent, graphs))
             )

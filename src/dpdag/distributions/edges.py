@@ -15,8 +15,6 @@ from ..ops.noise import logistic
 from ..ops.straight_through import hard_sigmoid
 from .knowledge import Constraints
 
-__all__ = ["EdgeDistribution"]
-
 
 class EdgeDistribution(Distribution):
     r"""Bernoulli edges :math:`U_{ij}` with logits φ, differentiable by straight-through.
@@ -51,18 +49,13 @@ class EdgeDistribution(Distribution):
         *,
         temperature: float = 1.0,
         constraints: Constraints | None = None,
-        validate_args: bool | None = None,
     ) -> None:
         if logits.ndim < 2 or logits.shape[-1] != logits.shape[-2]:
             raise ValueError(f"'logits' must have shape (*, n, n); got {tuple(logits.shape)}.")
         self._given = logits
         self._constraints = constraints
         self.temperature = temperature
-        super().__init__(
-            batch_shape=logits.shape[:-2],
-            event_shape=logits.shape[-2:],
-            validate_args=validate_args,
-        )
+        super().__init__(batch_shape=logits.shape[:-2], event_shape=logits.shape[-2:])
 
     @property
     def logits(self) -> Tensor:  # (*batch, n, n)
@@ -82,8 +75,6 @@ class EdgeDistribution(Distribution):
     def probabilities(self) -> Tensor:  # (*batch, n, n)
         """P(U_ij = 1) = σ(φ_ij), zero on the diagonal."""
         return torch.sigmoid(self.logits)
-
-    mean = probabilities
 
     @property
     def mode(self) -> Tensor:  # (*batch, n, n)
@@ -115,24 +106,15 @@ class EdgeDistribution(Distribution):
         with torch.no_grad():
             return self.draw_noise(sample_shape, generator).add_(self.logits).ge_(0)
 
-    def log_prob(self, value: Tensor) -> Tensor:  # (*, n, n) -> (*)
-        """Log-probability of all n² entries together."""
-        present, absent = self.log_probabilities
-        return torch.where(value != 0, present, absent).sum((-2, -1))
-
     @property
     def log_probabilities(self) -> tuple[Tensor, Tensor]:  # (*batch, n, n) each
         """Logarithms of P(U_ij = 1) and P(U_ij = 0)."""
         return _log_sigmoid(self.logits), _log_sigmoid(-self.logits)
 
-    def entropies(self) -> Tensor:  # (*batch, n, n)
-        """Entropy of every single edge in nats."""
-        p = self.probabilities
-        return -(torch.xlogy(p, p) + torch.xlogy(1 - p, 1 - p))
-
     def entropy(self) -> Tensor:  # (*batch)
-        """Entropy of all edges together."""
-        return self.entropies().sum((-2, -1))
+        """Entropy of all edges together in nats."""
+        p = self.probabilities
+        return -(torch.xlogy(p, p) + torch.xlogy(1 - p, 1 - p)).sum((-2, -1))
 
 
 def _log_sigmoid(x: Tensor) -> Tensor:

@@ -13,8 +13,6 @@ from ..ops.graphs import find_cycle, reachability
 from ..ops.labels import Label, label_texts
 from ..registry import suggest
 
-__all__ = ["Constraints", "Knowledge"]
-
 
 @dataclass(frozen=True)
 class Constraints:
@@ -43,15 +41,6 @@ class Constraints:
         masks = (self.allowed, self.required, self.before)
         allowed, required, before = (mask[order][:, order] for mask in masks)
         return Constraints(allowed, required, before, self.orders)
-
-    def to(self, device: torch.device | str) -> Constraints:
-        """The same constraints on another device."""
-        return Constraints(
-            allowed=self.allowed.to(device),
-            required=self.required.to(device),
-            before=self.before.to(device),
-            orders=self.orders,
-        )
 
 
 @dataclass(frozen=True)
@@ -138,21 +127,17 @@ def _constraints(
     if clash:
         edges = ", ".join(f"{labels[i]} → {labels[j]}" for i, j in clash)
         raise ValueError(f"'required' and 'forbidden' contradict each other on {edges}.")
-    precedes = required.clone()
     tier_of = torch.full((n,), -1)
     for level, tier in enumerate(known.tiers):
         for node in tier:
             if tier_of[position[node]] >= 0:
                 raise ValueError(f"Node {labels[position[node]]!r} stands in 'tiers' twice.")
             tier_of[position[node]] = level
-    tiered = tier_of >= 0
-    precedes |= (tier_of[:, None] < tier_of[None, :]) & tiered[:, None] & tiered[None, :]
+    precedes = required | (tier_of[:, None] < tier_of) & (tier_of[:, None] >= 0)
     circular = find_cycle(required)
     if cycle := circular or find_cycle(precedes):
         path = " → ".join(str(labels[node]) for node in cycle)
         said = "'required' edges" if circular else "'required' edges and 'tiers'"
         raise ValueError(f"{said} contradict each other: {path} is a cycle.")
     before = reachability(precedes)
-    return Constraints(
-        allowed=allowed & ~before.mT, required=required, before=before, orders=bool(before.any())
-    )
+    return Constraints(allowed & ~before.mT, required, before, orders=bool(before.any()))

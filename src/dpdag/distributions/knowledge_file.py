@@ -10,8 +10,6 @@ import yaml
 from ..registry import suggest
 from .knowledge import Knowledge
 
-__all__ = ["read_knowledge"]
-
 FIELDS = ("forbidden", "required", "tiers")
 ARROWS = ("->", "→")
 

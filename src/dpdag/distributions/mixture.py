@@ -11,8 +11,6 @@ from torch import Generator, Tensor
 from ..ops.precedence import precedence_mask
 from .dag import DAGDistribution
 
-__all__ = ["DAGMixture"]
-
 
 @dataclass(frozen=True)
 class DAGMixture:

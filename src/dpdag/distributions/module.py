@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from ..ops.noise import surely_finite
 from .dag import DAGDistribution
 from .edges import EdgeDistribution
 from .knowledge import Constraints, Knowledge
 from .permutation import PERMUTATIONS
-
-__all__ = ["DPDAG"]
 
 _MASKS = ("allowed", "required", "before")
 
@@ -82,8 +80,7 @@ class DPDAG(nn.Module):
         )
         # Constants of the construction, not of the training: they move, but are not saved.
         for field in _MASKS:
-            mask = getattr(constraints, field) if constraints is not None else None
-            self.register_buffer(f"_{field}", mask, persistent=False)
+            self.register_buffer(f"_{field}", getattr(constraints, field, None), persistent=False)
         self._orders = constraints is not None and constraints.orders
         self()  # a family that cannot express the knowledge says so now
 
@@ -103,8 +100,9 @@ class DPDAG(nn.Module):
         """
         trusted = validate_args is False or surely_finite(self.order_logits, self.edge_logits)
         if not trusted:
-            _refuse_nan("edge_logits", self.edge_logits)
-            _refuse_nan("order_logits", self.order_logits)
+            for name, logits in self.named_parameters():
+                if count := int(logits.isnan().sum()):
+                    raise ValueError(f"'{name}' must not hold NaN; got {count} of them.")
         constraints = self.constraints
         return DAGDistribution(
             PERMUTATIONS[self.permutation](
@@ -114,19 +112,10 @@ class DPDAG(nn.Module):
                 validate_args=False if trusted else validate_args,
             ),
             EdgeDistribution(
-                self.edge_logits,
-                temperature=self.edge_temperature,
-                constraints=constraints,
-                validate_args=validate_args,
+                self.edge_logits, temperature=self.edge_temperature, constraints=constraints
             ),
-            validate_args=validate_args,
         )
 
     def extra_repr(self) -> str:
         batch = tuple(self.edge_logits.shape[:-2])
         return f"n_nodes={self.n_nodes}, permutation={self.permutation!r}, batch_shape={batch}"
-
-
-def _refuse_nan(name: str, value: Tensor) -> None:
-    if bool(value.isnan().any()):
-        raise ValueError(f"'{name}' must not hold NaN; got {int(value.isnan().sum())} of them.")

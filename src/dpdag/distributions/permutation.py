@@ -12,16 +12,10 @@ from torch.distributions import Distribution
 from torch.distributions.constraints import Constraint
 
 from ..ops.noise import finite_logits, gumbel
-from ..ops.precedence import (
-    permutation_matrix,
-    precedence_mask,
-    soft_precedence_mask,
-)
+from ..ops.precedence import permutation_matrix, precedence_mask, soft_precedence_mask
 from ..ops.straight_through import straight_through
 from ..registry import Registry
 from .knowledge import Constraints
-
-__all__ = ["PERMUTATIONS", "Estimate", "PermutationDistribution"]
 
 
 class Estimate(NamedTuple):
@@ -64,7 +58,6 @@ class PermutationDistribution(Distribution, ABC):
         event_dims = len(event)
         if tuple(logits.shape[-event_dims:]) != event:
             raise ValueError(f"'logits' must have shape (*, {event}); got {tuple(logits.shape)}.")
-        # Trusted parameters are finite: nothing to replace.
         trusted = validate_args is False
         self.logits = logits if trusted else finite_logits(logits, dims=event_dims)
         self.temperature = temperature
@@ -74,6 +67,11 @@ class PermutationDistribution(Distribution, ABC):
             event_shape=Size((self.n_nodes, self.n_nodes)),
             validate_args=validate_args,
         )
+
+    @property
+    def before(self) -> Tensor | None:  # (n, n)
+        """Order relations to enforce, or None when there are none."""
+        return self.constraints.before if self.constraints and self.constraints.orders else None
 
     @property
     def by_scores(self) -> bool:

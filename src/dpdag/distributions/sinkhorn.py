@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from ..ops.matching import matching, sinkhorn
 from ..ops.subsets import is_weak_order
-from .knowledge import Constraints
 from .permutation import PERMUTATIONS, PermutationDistribution
-
-__all__ = ["GumbelSinkhorn"]
 
 
 @PERMUTATIONS.register("sinkhorn")
@@ -34,20 +33,10 @@ class GumbelSinkhorn(PermutationDistribution):
         [1, 0]
     """
 
-    def __init__(
-        self,
-        logits: Tensor,
-        *,
-        temperature: float = 1.0,
-        constraints: Constraints | None = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        super().__init__(
-            logits, temperature=temperature, constraints=constraints, validate_args=validate_args
-        )
-        self._open = (
-            tier_positions(constraints.before) if constraints and constraints.orders else None
-        )
+    def __init__(self, logits: Tensor, **options: Any) -> None:
+        super().__init__(logits, **options)
+        before = self.before
+        self._open = None if before is None else tier_positions(before)
 
     @staticmethod
     def logits_shape(n_nodes: int) -> tuple[int, ...]:

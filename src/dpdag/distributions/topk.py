@@ -17,8 +17,6 @@ from ..ops.subsets import (
 )
 from .permutation import PERMUTATIONS, PermutationDistribution
 
-__all__ = ["GumbelTopK"]
-
 
 @PERMUTATIONS.register("topk")
 class GumbelTopK(PermutationDistribution):
@@ -51,8 +49,8 @@ class GumbelTopK(PermutationDistribution):
         return (n_nodes,)
 
     def decode(self, perturbed: Tensor) -> Tensor:  # (*, n) -> (*, n)
-        if self._before is not None:
-            return constrained_argsort(perturbed, self._before)
+        if self.before is not None:
+            return constrained_argsort(perturbed, self.before)
         return perturbed.argsort(dim=-1, descending=True, stable=True)
 
     def relax(self, perturbed: Tensor, order: Tensor) -> Tensor:  # (*, n), (*, n) -> (*, n, n)
@@ -64,39 +62,34 @@ class GumbelTopK(PermutationDistribution):
 
     def _sorted(self, perturbed: Tensor, order: Tensor) -> Tensor:
         """Scores that descend along ``order`` also where a constraint overruled them."""
-        if self._before is None:
+        if self.before is None:
             return perturbed
         return untangle(perturbed, order, margin=10 * self.temperature)
 
     @property
-    def _before(self) -> Tensor | None:
-        """Order relations to enforce, or None when there are none."""
-        return self.constraints.before if self.constraints and self.constraints.orders else None
-
-    @property
     def by_scores(self) -> bool:
         """Unless constraints overrule the scores."""
-        return self._before is None
+        return self.before is None
 
     @property
     def precedence_probabilities(self) -> Tensor:  # (*batch, n, n)
         """P(i before j), exact; zero on the diagonal."""
         n = self.n_nodes
         own = torch.eye(n, dtype=torch.bool, device=self.logits.device)
-        if self._before is None:
+        if self.before is None:
             odds = self.logits.unsqueeze(-1) - self.logits.unsqueeze(-2)
             return torch.sigmoid(odds).masked_fill(own, 0.0)
-        follows = self._before | own
+        follows = self.before | own
         only_first = follows.unsqueeze(-2) & ~follows.unsqueeze(-3)  # (i, j, d): in D_i, not D_j
         mass = self.logits[..., None, None, :].masked_fill(~only_first, -torch.inf).logsumexp(-1)
         odds = (mass - mass.mT).masked_fill(own, -torch.inf)
         return torch.sigmoid(odds)
 
     def log_prob_order(self, order: Tensor) -> Tensor:  # (*, n) -> (*)
-        if self._before is not None:
+        if self.before is not None:
             self._require_small("The density of orders under constraints")
             weights = order_weights(order, self.logits.dtype)
-            return sum_over_orders(self.logits, weights, before=self._before)
+            return sum_over_orders(self.logits, weights, before=self.before)
         logits = self.logits.expand(torch.broadcast_shapes(order.shape, self.logits.shape))
         ordered = logits.gather(-1, order.expand_as(logits))
         left = ordered.flip(-1).logcumsumexp(-1).flip(-1)
@@ -105,7 +98,7 @@ class GumbelTopK(PermutationDistribution):
     def entropy(self) -> Tensor:  # (*batch)
         r"""Entropy of the order in nats, exact: Σ_S P(S placed first) · H(next node | S)."""
         self._require_small("The entropy of the order")
-        before = self._before
+        before = self.before
         if before is not None and not is_weak_order(before):
             raise NotImplementedError(
                 "The entropy of the order is exact without constraints or under tiers only; "

@@ -8,8 +8,6 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["constants"]
-
 
 def constants(values: Sequence[float], like: Tensor) -> Tensor:  # -> (k,), not to be written to
     """A vector with the type and the place of another tensor; a GPU waits for it only once.

@@ -14,8 +14,6 @@ from .precedence import precedence_mask
 from .sorting import FEW, soft_sort_gradient
 from .straight_through import sigmoid_gradient
 
-__all__ = ["dags_by_scores", "dags_by_seeds"]
-
 
 class _DAGsByScores(torch.autograd.Function):
     """A = [φ + L ≥ 0] ∘ mask of the descending sort of ψ + G."""
@@ -56,16 +54,12 @@ class _DAGsByScores(torch.autograd.Function):
 
 def _order_and_mask(scores: Tensor) -> tuple[Tensor | None, Tensor]:  # (*, n), (*, n, n)
     """The mask of a stable descending sort, and its order where that was needed."""
-    if scores.shape[-1] <= FEW:
-        return None, _pairwise_mask(scores)
+    n = scores.shape[-1]
+    if n <= FEW:  # n² comparisons instead of a sort
+        difference = scores.unsqueeze(-1) - scores.unsqueeze(-2)
+        return None, difference.gt_(_tie_break(n, scores.dtype, scores.device))
     order = scores.argsort(dim=-1, descending=True, stable=True)
     return order, precedence_mask(order, scores.dtype)
-
-
-def _pairwise_mask(scores: Tensor) -> Tensor:  # (*, n) -> (*, n, n)
-    """Who precedes whom in a stable descending sort, by n² comparisons instead of a sort."""
-    difference = scores.unsqueeze(-1) - scores.unsqueeze(-2)
-    return difference.gt_(_tie_break(scores.shape[-1], scores.dtype, scores.device))
 
 
 @lru_cache(maxsize=8)

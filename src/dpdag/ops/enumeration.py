@@ -9,8 +9,6 @@ from torch import Tensor
 
 from .graphs import is_acyclic
 
-__all__ = ["all_dags", "all_orders"]
-
 
 def all_orders(n_nodes: int) -> Tensor:  # (n!, n)
     """All orders of up to 8 nodes.

@@ -8,15 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = [
-    "acyclic_part",
-    "diagonal",
-    "find_cycle",
-    "is_acyclic",
-    "reachability",
-    "topological_order",
-]
-
 
 @lru_cache(maxsize=8)
 def diagonal(n_nodes: int, device: torch.device) -> Tensor:  # (n, n) bool
@@ -99,14 +90,14 @@ def topological_order(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n) nodes
         [1, 0]
     """
     layers = _layers(adjacency)
-    if bool((layers < 0).any()):
-        raise ValueError(f"'adjacency' must be acyclic; it has the cycle {find_cycle(adjacency)}.")
+    cyclic = adjacency[(layers < 0).any(-1)]
+    if len(cyclic):
+        raise ValueError(f"'adjacency' must be acyclic; it has the cycle {find_cycle(cyclic[0])}.")
     return layers.argsort(dim=-1, stable=True)
 
 
-def _layers(
-    adjacency: Tensor,
-) -> Tensor:  # (*, n, n) -> (*, n) longest path from a root; -1 in cycles
+def _layers(adjacency: Tensor) -> Tensor:  # (*, n, n) -> (*, n)
+    """The longest path from a root to each node; -1 on and behind cycles."""
     edges = adjacency != 0
     n = edges.shape[-1]
     layer = torch.full(edges.shape[:-1], -1, dtype=torch.long, device=edges.device)
@@ -120,23 +111,20 @@ def _layers(
     return layer
 
 
-def find_cycle(adjacency: Tensor) -> list[int]:  # (*, n, n)
+def find_cycle(adjacency: Tensor) -> list[int]:  # (n, n)
     r"""One directed cycle as a closed list of nodes, empty when there is none.
 
     Example:
         >>> find_cycle(torch.tensor([[0, 1, 0], [0, 0, 1], [1, 0, 0]]))
         [0, 1, 2, 0]
     """
-    for edges in (adjacency != 0).flatten(end_dim=-3) if adjacency.ndim > 2 else [adjacency != 0]:
-        stuck = _layers(edges) < 0
-        if not bool(stuck.any()):
-            continue
-        # Walk backwards over parents that are themselves stuck until a node repeats.
-        walk = [int(stuck.nonzero()[0, 0])]
-        while walk.count(walk[-1]) < 2:
-            walk.append(int((edges[:, walk[-1]] & stuck).nonzero()[0, 0]))
-        return walk[walk.index(walk[-1]) :][::-1]
-    return []
+    edges = adjacency != 0
+    stuck = _layers(edges) < 0
+    walk = stuck.nonzero()[:1, 0].tolist()
+    # Walk backwards over parents that are themselves stuck until a node repeats.
+    while walk and walk.count(walk[-1]) < 2:
+        walk.append(int((edges[:, walk[-1]] & stuck).nonzero()[0, 0]))
+    return walk[walk.index(walk[-1]) :][::-1] if walk else []
 
 
 def acyclic_part(
@@ -159,7 +147,7 @@ def acyclic_part(
         >>> acyclic_part(weights, weights > 0).int().tolist()
         [[0, 1], [0, 0]]
     """
-    edges = (edges & ~torch.eye(len(edges), dtype=torch.bool, device=edges.device)).clone()
+    edges = edges & ~diagonal(len(edges), edges.device)
     removable = edges if keep is None else edges & ~keep
     if keep is not None:
         edges |= keep

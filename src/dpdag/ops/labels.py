@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Label", "are_positions", "label_array", "label_index", "label_texts"]
-
 Label = Hashable
 
 

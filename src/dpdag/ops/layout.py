@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-
-__all__ = ["bends", "layered"]
+from sklearn.isotonic import isotonic_regression
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,8 +49,8 @@ def layered(
     width = max(3, int(np.ceil(np.sqrt(1.3 * n)))) if width is None else width
     joined = edges.any(0) | edges.any(1)
     layer = _layers(edges, [node for node in order if joined[node]], width)
-    rows = [[v for v in order if joined[v] and layer[v] == k] for k in range(layer.max() + 1)]
-    x = _columns(edges, [row for row in rows if row], width)
+    rows = [[v for v in order if layer[v] == k] for k in range(layer.max() + 1)]
+    x = _columns(edges, rows, layer, width)
     alone = [node for node in order if not joined[node]]
     loose = [alone[k : k + width] for k in range(0, len(alone), width)]
     for depth, row in enumerate(loose, start=layer.max() + 1):
@@ -116,41 +116,38 @@ def _costs(
     return near.any(1).sum(1) + 0.8 * outside + bent
 
 
-def _layers(edges: NDArray[np.bool_], order: Sequence[int], width: int) -> Ints:
+def _layers(edges: NDArray[np.bool_], order: list[int], width: int) -> Ints:
     """The first row with room below all parents; then nodes sink towards their first child."""
     layer = np.full(len(edges), -1)
-    count: dict[int, int] = {}
+    count: Counter[int] = Counter()
     for node in order:
-        parents = np.flatnonzero(edges[:, node])
-        row = int(layer[parents].max()) + 1 if len(parents) else 0
-        while count.get(row, 0) >= width:
+        row = int(layer[edges[:, node]].max(initial=-1)) + 1
+        while count[row] >= width:
             row += 1
         layer[node] = row
-        count[row] = count.get(row, 0) + 1
+        count[row] += 1
     for node in reversed(order):
-        children = np.flatnonzero(edges[node])
-        if len(children) <= edges[:, node].sum():
+        if edges[node].sum() <= edges[:, node].sum():
             continue
-        row = int(layer[children].min()) - 1
-        while row > layer[node] and count.get(row, 0) >= width:
+        row = int(layer[edges[node]].min()) - 1
+        while row > layer[node] and count[row] >= width:
             row -= 1
-        count[layer[node]] -= 1
+        count[int(layer[node])] -= 1
         layer[node] = row
-        count[row] = count.get(row, 0) + 1
-    used = {row: k for k, row in enumerate(sorted(set(layer[list(order)].tolist())))}
-    return np.array([used.get(row, -1) for row in layer.tolist()], dtype=np.int64)
+        count[row] += 1
+    layer[order] = np.unique(layer[order], return_inverse=True)[1]  # without empty rows
+    return layer
 
 
-def _columns(edges: NDArray[np.bool_], rows: list[list[int]], width: int) -> Array:  # -> (n,)
+def _columns(
+    edges: NDArray[np.bool_], rows: list[list[int]], depth: Ints, width: int
+) -> Array:  # -> (n,)
     """Sort rows by the mean column of parents, then of children, in turn; keep the best."""
     x = np.zeros(len(edges))
     for row in rows:
         x[row] = _centred(len(row))
     links = np.argwhere(edges)
     best, fewest = x.copy(), np.inf
-    depth = np.zeros(len(edges))
-    for k, row in enumerate(rows):
-        depth[row] = k
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         weight = (edges if down else edges.T).astype(np.float64)  # (neighbour, node)
@@ -165,7 +162,7 @@ def _columns(edges: NDArray[np.bool_], rows: list[list[int]], width: int) -> Arr
 
 
 def _shortened(
-    x: Array, edges: NDArray[np.bool_], depth: Array, rows: list[list[int]], width: int
+    x: Array, edges: NDArray[np.bool_], depth: Ints, rows: list[list[int]], width: int
 ) -> Array:
     """Assign each row to places so that edges are short sideways, all other rows held."""
     slots = _centred(width)
@@ -185,7 +182,7 @@ def _relaxed(x: Array, edges: NDArray[np.bool_], rows: list[list[int]], width: i
         for row in rows:
             row.sort(key=lambda node: x[node])
             steps = np.arange(len(row))
-            fitted = _isotonic(_wanted(x, both[:, row], row) - steps)
+            fitted = isotonic_regression(_wanted(x, both[:, row], row) - steps)
             x[row] = np.clip(fitted, -half, half - len(row) + 1) + steps
     placed = [node for row in rows for node in row]
     if placed:
@@ -199,7 +196,7 @@ def _wanted(x: Array, weight: Array, row: list[int]) -> Array:  # (n,), (n, m) -
     return np.where(total > 0, x @ weight / np.maximum(total, 1), x[row])
 
 
-def _crossings(x: Array, depth: Array, links: Ints) -> float:
+def _crossings(x: Array, depth: Ints, links: Ints) -> float:
     """How many pairs of edges, as straight lines between rows, cross."""
     if len(links) > 400:  # the picture is dense; the last sweep is as good as any
         return -float(x @ x)
@@ -210,24 +207,11 @@ def _crossings(x: Array, depth: Array, links: Ints) -> float:
     end = np.minimum(bottom[:, None], bottom)
     slope = (x[b] - x[a]) / (bottom - top)
 
-    def gap(at: Array) -> Array:
-        first = x[a][:, None] + slope[:, None] * (at - top[:, None])
-        second = x[a] + slope * (at - top)
-        return first - second
+    def gap(at: Ints) -> Array:
+        at_first = x[a][:, None] + slope[:, None] * (at - top[:, None])
+        return at_first - (x[a] + slope * (at - top))
 
     return float((same & (gap(height) * gap(end) < -1e-9)).sum() / 2)
-
-
-def _isotonic(values: Array) -> Array:
-    """The nearest non-decreasing sequence, by pooling neighbours that are out of order."""
-    blocks: list[list[float]] = []  # [mean, size]
-    for value in values.tolist():
-        blocks.append([value, 1])
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            mean, size = blocks.pop()
-            other, count = blocks[-1]
-            blocks[-1] = [(other * count + mean * size) / (count + size), count + size]
-    return np.array([mean for mean, size in blocks for _ in range(int(size))])
 
 
 def _centred(count: int) -> Array:

@@ -13,8 +13,6 @@ from torch import Tensor
 
 from .kernels import has_kernels
 
-__all__ = ["matching", "sinkhorn"]
-
 _LARGEST = 4096  # nodes whose prices one block of a GPU can hold
 
 
@@ -94,7 +92,6 @@ def sinkhorn(
     *,
     temperature: float = 1.0,
     tolerance: float = 1e-3,
-    max_iterations: int | None = None,
 ) -> Tensor:
     r"""Scale rows and columns in turn, in log space, until both sum to one.
 
@@ -105,9 +102,9 @@ def sinkhorn(
 
     Arguments:
         log_alpha: Logits of a permutation matrix.
-        temperature: τ. The iterations needed grow like 1/τ.
+        temperature: τ. The iterations needed grow like 1/τ: 50 are made at τ ≥ 1 and 50/τ below,
+            at most 2000.
         tolerance: Largest deviation of a row sum from one at which to stop (columns are exact).
-        max_iterations: By default 50 at τ ≥ 1 and 50/τ below, at most 2000.
 
     References:
         | Learning Latent Permutations with Gumbel-Sinkhorn Networks (Mena et al., 2018)
@@ -117,10 +114,8 @@ def sinkhorn(
         >>> sinkhorn(torch.zeros(2, 2)).tolist()
         [[0.5, 0.5], [0.5, 0.5]]
     """
-    if max_iterations is None:
-        max_iterations = min(2000, math.ceil(50 * max(1.0, 1 / temperature)))
-    log_p = log_alpha / temperature
-    return _Sinkhorn.apply(log_p, tolerance, max_iterations)
+    max_iterations = min(2000, math.ceil(50 * max(1.0, 1 / temperature)))
+    return _Sinkhorn.apply(log_alpha / temperature, tolerance, max_iterations)
 
 
 def matching(logits: Tensor) -> Tensor:  # (*, n, n) finite -> (*, n) column matched to each row

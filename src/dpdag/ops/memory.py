@@ -7,9 +7,6 @@ from pathlib import Path
 
 import torch
 
-__all__ = ["available_bytes", "require_memory"]
-
-
 _CGROUP = Path("/sys/fs/cgroup")
 
 

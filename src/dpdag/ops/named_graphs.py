@@ -13,17 +13,6 @@ from numpy.typing import NDArray
 from .graphs import find_cycle
 from .labels import Label, are_positions, label_texts
 
-__all__ = [
-    "Names",
-    "align_graph",
-    "graph_pair",
-    "places",
-    "read_graph",
-    "read_graphs",
-    "read_scores",
-    "scores_and_truth",
-]
-
 Names = Sequence[Label] | None
 
 
@@ -58,11 +47,11 @@ def graph_pair(
     first: Any, second: Any, names: Names, *, what: tuple[str, str], acyclic: tuple[bool, bool]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Two 0/1 matrices over the same nodes in the same order."""
-    graphs = [
+    one, other = (
         read_graph(graph, label, acyclic=dag)
         for graph, label, dag in zip((first, second), what, acyclic)
-    ]
-    one, other = _aligned(graphs[0], graphs[1], names)
+    )
+    one, other = _aligned(one, other, names)
     return one.values, other.values
 
 
@@ -70,9 +59,8 @@ def scores_and_truth(
     scores: Any, truth: Any, names: Names, *, what: str = "scores"
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """A matrix of scores and the acyclic 0/1 truth, over the same nodes in the same order."""
-    true, scored = _aligned(
-        read_graph(truth, "truth", acyclic=True), read_scores(scores, what), names
-    )
+    true = read_graph(truth, "truth", acyclic=True)
+    scored = _aligned(true, _read(scores, what, weighted=True), names)[1]
     return scored.values, true.values
 
 
@@ -103,32 +91,28 @@ def align_graph(graph: Any, names: Names, *, what: str, names_of: str = "names")
     return replace(_aligned(frame, found, names)[1], ordered=True)
 
 
-def read_scores(graph: Any, what: str) -> Matrix:
-    """Finite numbers, larger for a more certain edge; of a graph, its edges' score or weight."""
-    return _read(graph, what, weighted=True)
-
-
 def read_graph(graph: Any, what: str, *, acyclic: bool) -> Matrix:
     """A 0/1 matrix without self-loops and, if ``acyclic``, without any cycle."""
     matrix = _read(graph, what, weighted=False)
-    if not np.isin(matrix.values, (0, 1)).all():
-        other = matrix.values[~np.isin(matrix.values, (0, 1))][0]
+    other = matrix.values[~np.isin(matrix.values, (0, 1))]
+    if other.size:
         raise ValueError(
-            f"'{what}' must be a 0/1 adjacency matrix; it holds {other:g}. Threshold scores first."
+            f"'{what}' must be a 0/1 adjacency matrix; it holds {other[0]:g}. "
+            "Threshold scores first."
         )
     edges = matrix.values.astype(np.int64)
     label = label_texts(matrix.labels)
     loops = np.flatnonzero(edges.diagonal())
     if loops.size:
         raise ValueError(f"'{what}' must have no self-loops; it has one at {label[loops[0]]}.")
-    cycle = find_cycle(torch.from_numpy(edges)) if acyclic else []
-    if cycle:
+    if acyclic and (cycle := find_cycle(torch.from_numpy(edges))):
         path = " → ".join(label[node] for node in cycle)
         raise ValueError(f"'{what}' must be acyclic; it has the cycle {path}.")
     return replace(matrix, values=edges)
 
 
 def _read(graph: Any, what: str, *, weighted: bool) -> Matrix:
+    """Finite numbers; of a graph one for each edge or, ``weighted``, its score or weight."""
     if hasattr(graph, "is_directed"):
         matrix = _from_networkx(graph, what, weighted=weighted)
     elif hasattr(graph, "columns") and hasattr(graph, "index"):

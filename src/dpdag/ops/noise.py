@@ -8,16 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
-__all__ = [
-    "finite_logits",
-    "gumbel",
-    "logistic",
-    "surely_finite",
-    "to_gumbel",
-    "to_logistic",
-    "uniform",
-]
-
 
 def uniform(shape: Sequence[int], *, like: Tensor, generator: Generator | None = None) -> Tensor:
     """Draws from U[0, 1) with the dtype and device of ``like``."""

@@ -7,14 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = [
-    "inverse_permutation",
-    "permutation_gradient",
-    "permutation_matrix",
-    "precedence_mask",
-    "soft_precedence_mask",
-]
-
 
 def inverse_permutation(
     order: Tensor,  # (*, n) nodes by position
@@ -87,11 +79,7 @@ def permutation_gradient(grad: Tensor, order: Tensor) -> Tensor:  # (*, n, n), (
 def soft_precedence_mask(permutation: Tensor, order: Tensor) -> Tensor:  # (*, n, n), (*, n)
     r"""The hard precedence mask of ``order`` with a straight-through gradient to ``permutation``.
 
-    The gradient under upstream :math:`G` is that of :math:`\Pi^T M \Pi` at the hard :math:`\Pi`,
-
-    .. math:: \nabla_\Pi = M \Pi G^T + M^T \Pi G,
-
-    where multiplying by Π is a gather and by M a cumulative sum: O(n²) time and memory.
+    The gradient is that of :math:`\Pi^T M \Pi` at the hard :math:`\Pi`: O(n²) time and memory.
 
     Arguments:
         permutation: A relaxed permutation matrix that receives the gradient.

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["explained_by_others"]
-
 RELATED = 1e-12  # squared part in a linear relation, beneath which it is rounding
 
 

@@ -7,16 +7,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = [
-    "RowGroup",
-    "drawn_rows",
-    "evenly_ordered",
-    "row_groups",
-    "spaced",
-    "spaced_rows",
-    "varied_rows",
-]
-
 
 class RowGroup(NamedTuple):
     """Columns with the same rows in which they were not set."""

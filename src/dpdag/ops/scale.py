@@ -5,8 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["standard_units"]
-
 _ROUNDING = 1000.0  # times the precision of numbers, below which a spread is none
 
 

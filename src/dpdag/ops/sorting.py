@@ -9,15 +9,6 @@ from torch import Tensor
 
 from .precedence import permutation_gradient, precedence_mask
 
-__all__ = [
-    "FEW",
-    "constrained_argsort",
-    "soft_sort",
-    "soft_sort_gradient",
-    "soft_sort_mask",
-    "untangle",
-]
-
 _WORD = 62  # bits of an int64 used per sorting key
 FEW = 32  # nodes up to which products of matrices are quicker than sums along the order
 

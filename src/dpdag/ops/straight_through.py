@@ -7,8 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["hard_sigmoid", "sigmoid_gradient", "straight_through"]
-
 
 def straight_through(hard: Tensor, soft: Tensor) -> Tensor:  # (*), (*) -> (*)
     r"""Return ``hard`` exactly, with the gradient of ``soft``.
@@ -39,11 +37,9 @@ class _HardSigmoid(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, Tensor | None, None]:
         (perturbed, hard, mask), (grad,) = ctx.saved_tensors, grads
         slope = sigmoid_gradient(grad, perturbed, ctx.temperature)
-        return (
-            (slope, None, None, None)
-            if mask is None
-            else (slope.mul_(mask), None, grad * hard, None)
-        )
+        if mask is None:
+            return slope, None, None, None
+        return slope.mul_(mask), None, grad * hard, None
 
 
 def sigmoid_gradient(grad: Tensor, x: Tensor, temperature: float) -> Tensor:  # (*), (*) -> (*)

@@ -8,11 +8,10 @@ and of the *set* of nodes before it can then be summed exactly.
 from __future__ import annotations
 
 from functools import cache, lru_cache
+from itertools import pairwise
 
 import torch
 from torch import Tensor
-
-__all__ = ["MAX_NODES", "edge_weights", "order_weights", "prefix_levels", "sum_over_orders"]
 
 MAX_NODES = 15
 IMPOSSIBLE = -1e30  # finite in place of −∞, so that gradients are finite too
@@ -98,10 +97,9 @@ def prefix_levels(
     flat = step.flatten(-2)
     level = torch.zeros_like(flat[..., :1])
     levels = [level]
-    for previous, member in zip(*predecessors(n)):
-        previous, member = previous.to(flat.device), member.to(flat.device)
-        position = subset_positions(n).to(flat.device)[previous]
-        level = (level[..., position] + flat[..., previous * n + member]).logsumexp(-1)
+    for place, addition in extensions(n):
+        place, addition = place.to(flat.device), addition.to(flat.device)
+        level = (level[..., place] + flat[..., addition]).logsumexp(-1)
         levels.append(level)
     return levels
 
@@ -129,23 +127,17 @@ def subset_levels(n: int) -> list[Tensor]:
 
 
 @lru_cache(maxsize=4)
-def subset_positions(n: int) -> Tensor:  # (2ⁿ,)
-    """Where each subset stands in its level."""
-    positions = torch.empty(2**n, dtype=torch.long)
-    for level in subset_levels(n):
-        positions[level] = torch.arange(len(level))
-    return positions
+def extensions(n: int) -> list[tuple[Tensor, Tensor]]:
+    """How subsets are made by one more member, (subsets, k) for each level k ≥ 1.
 
-
-@lru_cache(maxsize=4)
-def predecessors(n: int) -> tuple[list[Tensor], list[Tensor]]:
-    """For each level k ≥ 1, (subsets, k): the subset without one member, and that member."""
-    previous, members = [], []
-    for k, level in enumerate(subset_levels(n)[1:], start=1):
+    The place of what they were in the level before, and of the step in a flat table (2ⁿ · n).
+    """
+    found = []
+    for k, (before, level) in enumerate(pairwise(subset_levels(n)), start=1):
         member = (level.unsqueeze(-1) >> torch.arange(n) & 1).nonzero()[:, 1].reshape(-1, k)
-        members.append(member)
-        previous.append(level.unsqueeze(-1) - 2**member)
-    return previous, members
+        previous = level.unsqueeze(-1) - 2**member
+        found.append((torch.searchsorted(before, previous), previous * n + member))
+    return found
 
 
 def _sum_by_blocks(order_logits: Tensor, log_weights: Tensor, before: Tensor) -> Tensor:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 import torch
 
-__all__ = ["threads_for"]
-
 _LONG = 30.0  # seconds of work that several threads may share with a gain
 _SETTINGS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -19,14 +17,6 @@ def threads_for(seconds: float) -> Iterator[None]:
     """One thread for a block of short work, which is many small steps; the usual ones for long.
 
     Settings of the caller's environment win.
-
-    Example:
-        >>> before = torch.get_num_threads()
-        >>> with threads_for(5):
-        ...     torch.get_num_threads() in (1, before)
-        True
-        >>> torch.get_num_threads() == before
-        True
     """
     before = torch.get_num_threads()
     if seconds < _LONG and not any(name in os.environ for name in _SETTINGS):

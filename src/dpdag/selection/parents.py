@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..registry import Registry
 from ..seeding import derive_seed, numpy_generator
 
 Mask = NDArray[np.bool_]
-METHODS = Registry[Any]("neighbour selection")
+METHODS = Registry[Callable[..., Mask]]("neighbour selection")
 
 
 def neighbours(
@@ -47,15 +48,11 @@ def neighbours(
         >>> neighbours(X, "additive").astype(int).tolist()
         [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
     """
-    select = METHODS[method]
-    values = standardised(X)
+    select, values = METHODS[method], standardised(X)
     most = 20 if max_neighbours is None else max_neighbours
     if most < 1:
         raise ValueError(f"'max_neighbours' must be at least 1; got {max_neighbours}.")
-    mask: Mask = select(
-        values, most, threshold=threshold, n_trees=n_trees, random_state=random_state
-    )
-    return mask
+    return select(values, most, threshold=threshold, n_trees=n_trees, random_state=random_state)
 
 
 @METHODS.register("trees")

@@ -9,8 +9,6 @@ from importlib.util import find_spec
 import torch
 from torch import Tensor
 
-__all__ = ["has_kernels"]
-
 
 def has_kernels(x: Tensor) -> bool:
     """Whether the kernels take a tensor: single precision on a GPU, or in Triton's interpreter."""

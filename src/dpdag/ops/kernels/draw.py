@@ -8,8 +8,6 @@ from torch import Tensor
 
 from .random import edge_uniforms, gumbels, tile_width
 
-__all__ = ["ROWS", "alignment", "chosen", "draw_dags", "perturbed_scores", "precedes"]
-
 ROWS = 8  # of a tile
 
 

@@ -10,8 +10,6 @@ from .draw import ROWS, precedes
 from .random import edge_uniforms, tile_width
 from .upstream import Upstream, arriving
 
-__all__ = ["edge_gradient", "edge_slope"]
-
 _PROGRAMS = 2048  # that keep a GPU busy
 
 

@@ -6,8 +6,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-__all__ = ["log_sums"]
-
 
 @triton.jit
 def _log_sums(

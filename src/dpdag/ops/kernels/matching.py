@@ -7,8 +7,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-__all__ = ["assign", "optimality_gap"]
-
 
 @triton.jit
 def _nearer(

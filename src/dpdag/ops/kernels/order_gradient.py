@@ -22,8 +22,6 @@ from .edge_gradient import edge_slope
 from .random import edge_uniforms, tile_width
 from .upstream import Upstream, arriving
 
-__all__ = ["gather", "order_gradient", "sum_incident", "tabulate"]
-
 _SPAN = 256  # rows at most whose sums one program makes
 _PROGRAMS = 512  # that keep a GPU busy
 
@@ -177,12 +175,7 @@ def sum_incident(
         backward += against
         slope -= along * own_before[:, None] + against * own_after[:, None]
         facing = along * other_after[None, :] + against * other_before[None, :]
-        of_tile = (
-            tl.sum(kept, 1),
-            tl.sum(along, 1),
-            tl.sum(against, 1),
-            tl.sum(facing, 1),
-        )
+        of_tile = tl.sum(kept, 1), tl.sum(along, 1), tl.sum(against, 1), tl.sum(facing, 1)
         _store_four(of_rows, of_tile, row, n, ROWS)
         if EDGES:
             so_far = tl.load(edges + place, mask=inside, other=0.0)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-__all__ = ["edge_uniforms", "gumbels", "tile_width"]
-
 _WIDEST = 128
 _EDGES = tl.constexpr(0)
 _ORDER = tl.constexpr(1)

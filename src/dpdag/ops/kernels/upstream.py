@@ -10,8 +10,6 @@ from torch import Tensor
 
 from .draw import alignment
 
-__all__ = ["Upstream", "arriving"]
-
 
 @triton.jit
 def arriving(upstream, row, column, row_stride, inside, SAME: tl.constexpr):

@@ -11,8 +11,6 @@ from .order_gradient import gather, sum_incident, tabulate
 from .random import edge_uniforms, gumbels, tile_width
 from .upstream import Upstream
 
-__all__ = ["draw_whole", "gradients_whole", "is_whole"]
-
 _PROGRAMS = 1024  # that keep a GPU busy
 _REGISTERS = 128  # of a thread at most, so that several programs share a multiprocessor
 
