@@ -70,8 +70,7 @@ class CachedEvidence(Evidence):
         return len(self._known)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
-        packed = parents.to(torch.uint8).numpy()
-        keys = [(int(v), row.tobytes()) for v, row in zip(child, packed)]
+        keys = [(v, row.tobytes()) for v, row in zip(child.tolist(), parents.numpy())]
         first = {key: k for k, key in enumerate(keys) if key not in self._known}
         if first:
             rows = torch.tensor(list(first.values()))

@@ -87,18 +87,21 @@ def _log_student(u: Tensor) -> Tensor:  # (b, N) -> (2, b)
     by expectation and maximisation. The last term is what rows tell less of both than they do of a
     Gaussian's.
     """
-    free = constants(_FREEDOM, u)[:, None, None]
-    centre, variance = torch.zeros_like(free), torch.full_like(free, 0.5)
+    powers = torch.stack([torch.ones_like(u), u, u.square()], 1).mT  # (b, N, 3)
+    free, u = constants(_FREEDOM, u), u.unsqueeze(1)
+    centre = u.new_zeros(len(u), len(free), 1)
+    variance = torch.full_like(centre, 0.5)
     for _ in range(_STEPS):
-        weight = (u - centre).square_().add_(free * variance).reciprocal_()
-        weight /= weight.sum(-1, keepdim=True)
-        centre = (weight * u).sum(-1, keepdim=True)
-        variance = weight.mul_((u - centre).square_()).sum(-1, keepdim=True).clamp_min_(1e-12)
-    spread = (u - centre).square_().div_(free * variance).log1p_().mean(-1)
-    free, size = free[..., 0], (free * math.pi * variance)[..., 0].log()
+        weight = (u - centre).square_().add_(free[:, None] * variance).reciprocal_()
+        whole, first, second = (weight @ powers).split(1, -1)
+        centre = first / whole
+        variance = (second / whole - centre.square()).clamp_min_(1e-12)
+    spread = (u - centre).square_().div_(free[:, None] * variance).log1p_().mean(-1)  # (b, 2)
+    size = (free * math.pi * variance[..., 0]).log()
     constant = torch.lgamma((free + 1) / 2) - torch.lgamma(free / 2)
     each = constant - 0.5 * size - 0.5 * (free + 1) * spread
-    return u.shape[-1] * each + 0.5 * torch.log((free + 3) ** 2 / (free * (free + 1)))
+    less_told = 0.5 * torch.log((free + 3) ** 2 / (free * (free + 1)))
+    return (u.shape[-1] * each + less_told).T
 
 
 def left_out_density(u: Tensor) -> Tensor:  # (N, n) in units of the bandwidth -> (N, n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -26,19 +27,19 @@ def equivalent(graph: Tensor, limits: Constraints, generator: torch.Generator) -
     linear, so that plain climbing stops at the first directions it happened to choose and covers
     up for them with false edges.
     """
-    changed, n = graph.clone(), len(graph)
+    changed, n = graph.numpy().copy(), len(graph)
+    allowed, fixed = limits.allowed.numpy(), (limits.required | limits.before).numpy()
     for _ in range(3 * n):
-        edges = _covered(changed) & limits.allowed.mT & ~limits.required & ~limits.before
-        choices = edges.nonzero()
+        choices = np.argwhere(_covered(changed) & allowed.T & ~fixed)
         if not len(choices):
             break
-        i, j = choices[int(torch.randint(len(choices), (1,), generator=generator))].tolist()
+        i, j = choices[int(torch.randint(len(choices), (1,), generator=generator))]
         changed[i, j], changed[j, i] = False, True
-        if limits.orders and not is_acyclic(changed | limits.before):
+        if limits.orders and not is_acyclic(torch.from_numpy(changed) | limits.before):
             changed[i, j], changed[j, i] = True, False
     for node in torch.randperm(n, generator=generator)[: max(2, 3 * n // 10)].tolist():
         changed[node] = changed[:, node] = False
-    return changed
+    return torch.from_numpy(changed)
 
 
 def neighbourhood(graph: Tensor, limits: Constraints, generator: torch.Generator) -> Tensor:
@@ -104,9 +105,8 @@ def iterated_search(
     return best
 
 
-def _covered(graph: Tensor) -> Tensor:  # (n, n) bool -> (n, n) bool
+def _covered(graph: np.ndarray) -> np.ndarray:  # (n, n) bool -> (n, n) bool
     """Edges i → j where j's parents are i and i's own: turned round, they change no dependence."""
-    parents = graph.mT  # (child, parent)
-    own = torch.eye(len(graph), dtype=torch.bool)
-    joined = parents | own  # (i, parents of i and i)
-    return graph & (joined[:, None] == parents[None]).all(-1)
+    parents = graph.T  # (child, parent)
+    joined = parents | np.eye(len(graph), dtype=bool)  # (i, parents of i and i)
+    return np.asarray(graph & (joined[:, None] == parents[None]).all(-1))
