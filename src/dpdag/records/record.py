@@ -135,13 +135,6 @@ class RunRecord:
         learned = self.edge_scores[self.adjacency != 0]
         return float(learned.min()) if learned.size else float(self.edge_scores.max())
 
-    def edges(self, *, learned: bool = True) -> list[tuple[str, str, float]]:
-        """(source, target, strength), strongest first; all pairs where ``learned`` is False."""
-        wanted = self.adjacency != 0 if learned else ~np.eye(len(self.names), dtype=bool)
-        found = [(i, j, float(self.strengths[i, j])) for i, j in np.argwhere(wanted).tolist()]
-        found.sort(key=lambda edge: -edge[2])
-        return [(self.names[i], self.names[j], strength) for i, j, strength in found]
-
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, all or nothing."""
         write_whole(Path(path), json.dumps(self._facts(), allow_nan=False))
