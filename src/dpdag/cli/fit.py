@@ -6,7 +6,6 @@ import json
 import time
 import warnings
 from contextlib import nullcontext
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -199,11 +198,14 @@ def fit(
         if table.interventions is not None:
             refuse_unable(model)
         record = _learn(model, table)
-        if record.origin is not None:
-            table = table.noting(table.frame, *record.origin.notes)
         found = summary.facts(record, table, model, seed=seed)
-        _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
-    _tell(found, out, as_json=as_json)
+        _write(folder, model, record, found)
+    if as_json:
+        say(json.dumps(found, indent=2))
+        return
+    console = Console()
+    summary.show(found, record, console=console)
+    console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
 
 
 fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
@@ -239,7 +241,10 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
             model.fit(table.frame)
         else:
             model.fit(table.frame, interventions=interventions)
-    return describe(model, table.frame, seconds=time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    return describe(
+        model, table.frame, seconds=seconds, truth=table.true_graph, origin=table.origin
+    )
 
 
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:
@@ -255,14 +260,3 @@ def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, 
     write_report(record, folder / "report.html")
     facts = json.dumps(found, indent=2, ensure_ascii=False)
     (folder / "summary.json").write_text(facts + "\n", encoding="utf-8")
-
-
-def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
-    if as_json:
-        say(json.dumps(found, indent=2))
-        return
-    from . import summary
-
-    console = Console()
-    summary.show(found, console=console)
-    console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)

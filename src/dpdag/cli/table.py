@@ -73,6 +73,13 @@ class Table:
         return [str(name) for name in self.frame.columns]
 
     @property
+    def true_graph(self) -> Any:
+        """Of just these columns, where it is known."""
+        if self.truth is None or self.names != self.truth.names:
+            return None
+        return self.truth.adjacency
+
+    @property
     def interventions(self) -> list[list[str]] | None:
         """What was set in each row, as learners take it, of the columns that are left."""
         if self.targets is None or not any(self.targets):

@@ -4,7 +4,7 @@ from .comparison import Comparison, compare
 from .describe import describe, versions
 from .diagnostics import Diagnostics, diagnose, listed
 from .notes import experiment_facts
-from .quality import MISFIT, cautions, explains, graph_was_given, may_be_effects
+from .quality import MISFIT, explains
 from .record import Curve, Origin, RunRecord
 
 __all__ = [
@@ -14,14 +14,11 @@ __all__ = [
     "Diagnostics",
     "Origin",
     "RunRecord",
-    "cautions",
     "compare",
     "describe",
     "diagnose",
     "experiment_facts",
     "explains",
-    "graph_was_given",
     "listed",
-    "may_be_effects",
     "versions",
 ]

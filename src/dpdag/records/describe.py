@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -34,7 +35,12 @@ PREDICTED = 200_000  # values predicted for the curves of one group of sources
 
 
 def describe(
-    learner: DAGLearner, X: Any, *, seconds: float | None = None, truth: Any = None
+    learner: DAGLearner,
+    X: Any,
+    *,
+    seconds: float | None = None,
+    truth: Any = None,
+    origin: Origin | None = None,
 ) -> RunRecord:
     r"""Everything a report needs of a fitted learner and of the data it was fitted to.
 
@@ -47,6 +53,7 @@ def describe(
         X: (rows, n) the data it was fitted to, columns in any order if they have names.
         seconds: What fitting took.
         truth: The known graph to compare with, as a matrix, a DataFrame or a networkx graph.
+        origin: Where ``X`` came from.
 
     Example:
         >>> from dpdag import CAM
@@ -81,7 +88,7 @@ def describe(
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=_choice(getattr(learner, "choice_", None)),
-        origin=_origin(learner, values, names, truth),
+        origin=_origin(learner, origin, names, len(values), truth),
         quality=quality_facts(learner),
         hidden_causes=getattr(learner, "hidden_causes_", []),
     )
@@ -126,13 +133,16 @@ def _names(learner: DAGLearner, X: Any) -> list[str]:
     return [f"x{k}" for k in range(learner.n_features_in_)]
 
 
-def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin | None:
-    rows, columns = values.shape
+def _origin(
+    learner: DAGLearner, origin: Origin | None, names: list[str], rows: int, truth: Any
+) -> Origin | None:
+    """Where the data came from, with what is to be said of the fit; None where nothing is."""
     notes = fit_notes(learner, rows)
-    if truth is None:
-        return Origin("", rows, columns, notes=notes) if notes else None
-    known = compare(learner.adjacency_, truth, names).sentence
-    return Origin("", rows, columns, notes=notes, known=known)
+    known = "" if truth is None else compare(learner.adjacency_, truth, names).sentence
+    if origin is None and not notes and not known:
+        return None
+    origin = origin or Origin("", rows, len(names))
+    return replace(origin, notes=[*origin.notes, *notes], known=known)
 
 
 def _posterior(learner: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..files import write_whole
 from ..ops.graphs import is_acyclic
 from .diagnostics import Diagnostics
+from .quality import cautions, graph_was_given, may_be_effects
 
 FORMAT = 1
 
@@ -134,6 +135,18 @@ class RunRecord:
             return 0.5
         learned = self.edge_scores[self.adjacency != 0]
         return float(learned.min()) if learned.size else float(self.edge_scores.max())
+
+    @property
+    def cautions(self) -> list[str]:
+        """What a reader has to know before acting on the graph, a sentence each."""
+        return cautions(self.quality, self.hidden_causes)
+
+    @property
+    def question(self) -> str:
+        """What only a reader can answer of the graph; "" of one that was given."""
+        if graph_was_given(self.settings):
+            return ""
+        return may_be_effects(self.names, self.adjacency.sum(0).tolist(), self.quality)
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, all or nothing."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..records import MISFIT, Origin, RunRecord, cautions, explains, graph_was_given, may_be_effects
+from ..records import MISFIT, Origin, RunRecord, explains
 from .payload import WIDE, training
 
 SURE = 0.9
@@ -89,16 +89,11 @@ def _quality(record: RunRecord) -> str:
 
 def _warnings(record: RunRecord) -> str:
     """What holds of this table and graph in particular, before what holds of all."""
-    found = cautions(record.quality, record.hidden_causes)
-    if record.diagnostics.sortability:
-        found.insert(0, record.diagnostics.sortability)
-    arrows_in = record.adjacency.sum(0).tolist()
-    question = may_be_effects(record.names, arrows_in, record.quality)
-    if question and not graph_was_given(record.settings):
-        found.append(question)
+    found = [record.diagnostics.sortability, *record.cautions, record.question]
     if not record.adjacency.any():
         found.append("No links were found: there are none, or the rows are too few to show them.")
-    return _list(found) if found else ""
+    said = [sentence for sentence in found if sentence]
+    return _list(said) if said else ""
 
 
 def _orange(record: RunRecord) -> str:
