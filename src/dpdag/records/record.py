@@ -150,7 +150,10 @@ class RunRecord:
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, all or nothing."""
-        write_whole(Path(path), json.dumps(self._facts(), allow_nan=False))
+        facts = {"format": FORMAT, **asdict(self)}
+        facts["adjacency"] = np.argwhere(self.adjacency)
+        facts["samples"] = [np.argwhere(graph) for graph in self.samples]
+        write_whole(Path(path), json.dumps(_plain(facts), allow_nan=False))
 
     @classmethod
     def load(cls, path: str | Path) -> RunRecord:
@@ -174,19 +177,11 @@ class RunRecord:
             reason = " ".join(str(error).split())
             raise ValueError(f"{path} is damaged: {reason}") from None
 
-    def _facts(self) -> dict[str, Any]:
-        facts = asdict(self)
-        facts["adjacency"] = np.argwhere(self.adjacency).tolist()
-        facts["samples"] = [np.argwhere(graph).tolist() for graph in self.samples]
-        return {"format": FORMAT, **{name: _plain(value) for name, value in facts.items()}}
-
 
 def _plain(value: Any) -> Any:
     """The value as JSON knows it; NaN and infinity become null."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -199,9 +194,8 @@ def _plain(value: Any) -> Any:
 def _revived(facts: dict[str, Any]) -> dict[str, Any]:
     """Arguments of a record from its JSON."""
     n = len(facts["names"])
-    matrices = ("edge_scores", "edge_probabilities", "ancestor_probabilities", "points")
     revived = dict(facts)
-    for name in matrices:
+    for name in ("edge_scores", "edge_probabilities", "ancestor_probabilities", "points"):
         if facts[name] is not None:
             revived[name] = np.array(facts[name], dtype=np.float64)
     revived["adjacency"] = _graph(facts["adjacency"], n)
