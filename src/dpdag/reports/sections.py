@@ -17,7 +17,15 @@ SURE = 0.9
 
 def sections(record: RunRecord) -> dict[str, str]:
     """Markup by the name of its place in the template."""
-    n = len(record.names)
+    n, linked = len(record.names), bool(record.adjacency.any())
+    shown = {
+        "matrix": n <= WIDE,
+        "quality": record.quality is not None,
+        "explained": linked,
+        "samples": len(record.samples) and linked and n <= WIDE,
+        "ancestors": record.ancestor_probabilities is not None and n <= WIDE,
+        "history": training(record) is not None,
+    }
     return {
         "title": escape(f"Causal graph of {n} variables{_place(record.origin)}"),
         "subtitle": _subtitle(record),
@@ -29,21 +37,14 @@ def sections(record: RunRecord) -> dict[str, str]:
         "meaning": _meaning(record),
         "heat_note": _heat_note(record),
         "size": "large" if n > 60 else "small",
-        "hide_matrix": "hidden" if n > WIDE else "",
         "origin": _origin(record),
         "quality": _quality(record),
-        "hide_quality": "hidden" if record.quality is None else "",
-        "hide_explained": "" if record.adjacency.any() else "hidden",
         "orange": _orange(record),
         "diagnostics": _list(record.diagnostics.notes or ["Nothing unusual was found."]),
         "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
         "settings": _table(record.settings),
         "versions": _table(record.versions),
-        "hide_samples": (
-            "" if len(record.samples) and record.adjacency.any() and n <= WIDE else "hidden"
-        ),
-        "hide_ancestors": ("hidden" if record.ancestor_probabilities is None or n > WIDE else ""),
-        "hide_history": "hidden" if training(record) is None else "",
+        **{f"hide_{part}": "" if holds else "hidden" for part, holds in shown.items()},
     }
 
 
