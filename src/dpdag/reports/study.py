@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..experiments import Figure, Layout, Outcome, Store, read_layouts
 from . import formats
 from .figures import draw_figure
-from .tables import Grid, best_counts, grids, of_layout
+from .tables import Grid, best_counts, entries, grids, of_layout
 
 NOTE = (
     "Mean ± standard error over data sets and seeds; the best in bold, the second underlined; "
@@ -81,10 +81,10 @@ def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Se
             elif folder is not None:
                 notes.append("Its figures need matplotlib: pip install 'dpdag[plot]'.")
             continue
-        own = grids(layout, view, outcomes)
-        tables += own
-        counts, scores = best_counts(own, view)
-        if said := "; ".join(f"{method} {count}" for method, count in counts.items() if count):
+        shown = entries(layout, view, outcomes)
+        tables += grids(shown, view.columns)
+        counts, scores = best_counts(shown)
+        if said := "; ".join(f"{method} {count}" for method, count in counts.items()):
             notes.append(f"Best of {scores} scores: {said}.")
     sets = Counter((one.dataset, one.method) for one in outcomes if not one.error).values()
     if sets:
