@@ -1,4 +1,4 @@
-"""dpdag sample, predict and impute: what a saved model model_outputs."""
+"""dpdag sample, predict and impute: what a saved model gives."""
 
 from __future__ import annotations
 

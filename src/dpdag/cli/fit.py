@@ -24,20 +24,6 @@ if TYPE_CHECKING:
 
 MANY_COLUMNS = 100
 
-EXAMPLES = """
-[bold]Examples[/]
-
-  dpdag fit data.csv --out run/
-
-  dpdag fit Sachs --out run/ --learner CAM
-
-  dpdag fit data.csv --out run/ --first age --last outcome --forbid dose:weight
-
-  dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
-
-  dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
-"""
-
 
 class Missing(StrEnum):
     """What to do with missing values."""
@@ -160,7 +146,20 @@ def fit(
     ] = False,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
 ) -> None:
-    """Learn a causal graph from a table, and write graph, model and report to a folder."""
+    """Learn a causal graph from a table, and write graph, model and report to a folder.
+
+    [bold]Examples[/]
+
+      dpdag fit data.csv --out run/
+
+      dpdag fit Sachs --out run/ --learner CAM
+
+      dpdag fit data.csv --out run/ --first age --last outcome --forbid dose:weight
+
+      dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
+
+      dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
+    """
     from . import summary
     from .options import build, known, settings, types_of
     from .table import Reading, load
@@ -206,9 +205,6 @@ def fit(
     console = Console()
     summary.show(found, record, console=console)
     console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
-
-
-fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
 
 
 def _learn(model: DAGLearner, table: Table) -> RunRecord:
