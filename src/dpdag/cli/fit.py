@@ -163,7 +163,7 @@ def fit(
     from . import summary
     from .options import build, known, settings, types_of
     from .table import Reading, load
-    from .under import refuse_unable, under_of
+    from .under import under_of
 
     reading = Reading(separator, decimal, thousands, encoding, na or ())
     chosen, types = settings(set_ or []), types_of(type_ or [])
@@ -175,7 +175,7 @@ def fit(
             drop=drop or [],
             drop_text=drop_text,
             types=types,
-            missing=missing.value,
+            missing=missing,
             max_rows=max_rows,
             seed=seed,
             interventions_column=interventions_column,
@@ -192,10 +192,14 @@ def fit(
             dropped=table.origin.dropped,
         )
         model = build(
-            learner, chosen, knowledge=said, seed=seed, missing=missing.value, types=types
+            learner,
+            chosen,
+            knowledge=said,
+            seed=seed,
+            missing=missing,
+            types=types,
+            interventions=table.interventions is not None,
         )
-        if table.interventions is not None:
-            refuse_unable(model)
         record = _learn(model, table)
         found = summary.facts(record, table, model, seed=seed)
         _write(folder, model, record, found)

@@ -12,10 +12,12 @@ import pandas as pd
 from .. import datasets
 from ..columns import ColumnType, level_text
 from ..learners import DAGLearner, ModelLearner
+from ..ops.columns import is_number
 from ..ops.labels import label_index, label_texts
 from ..records import listed
 from ..registry import suggest
 from ..scm import Observed
+from .options import assignment
 from .output import new_file
 from .streams import say
 from .table import Table, code_hint, gaps, text_examples
@@ -102,26 +104,17 @@ def interventions(words: Sequence[str], columns: Mapping[str, Any]) -> dict[Any,
     """
     found: dict[Any, Any] = {}
     for word in words:
-        name, equals, value = (part.strip() for part in word.rpartition("="))
-        if not equals:
-            raise ValueError(f"--do takes name=value, such as dose=1.5; got {word!r}.")
+        name, value = assignment(word, "--do takes name=value, such as dose=1.5")
         column = columns.get(name, name)
         if column in found:
             raise ValueError(
                 f"--do sets {name!r} twice; give it one value, and run again for others."
             )
-        found[column] = _number(value)
+        found[column] = float(value) if is_number(value) else value
     return found
 
 
-def _number(value: str) -> float | str:
-    try:
-        return float(value)
-    except ValueError:
-        return value
-
-
-def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> pd.DataFrame:
+def aligned(table: Table, names: Sequence[str], types: Sequence[ColumnType]) -> pd.DataFrame:
     """The columns that a model was fitted to, in its order, from a table with these or more.
 
     Arguments:
@@ -130,7 +123,6 @@ def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> 
         types: Of the model's columns; labels that they do not know are refused.
     """
     data, frame = table.origin.source, table.frame
-    names = list(map(str, names))
     for name in names:
         if name not in frame:
             hint = suggest(name, [str(other) for other in frame])
@@ -149,7 +141,7 @@ def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> 
             f"{data} has text in {text_examples(numbers, text)}, where the model has numbers."
             f"{code_hint(numbers[text])}"
         )
-    return frame[names].assign(**numbers)
+    return frame[list(names)].assign(**numbers)
 
 
 def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..learners import LEARNERS, DAGLearner
 from ..records import listed
 from ..registry import suggest
 
@@ -89,16 +88,6 @@ def with_rows(table: Table, other: Table, under: Under) -> Table:
     note = f"{len(other.frame)} rows of {under.file} have {listed(under.targets)} set from outside."
     whole = replace(table, targets=[*own, *more]).noting(frame, note)
     return replace(whole, origin=replace(whole.origin, rows=len(frame)))
-
-
-def refuse_unable(learner: DAGLearner) -> None:
-    """Say which learners take interventions where one does not."""
-    if not learner.takes_interventions:
-        takers = ", ".join(name for name, kind in LEARNERS.items() if kind.takes_interventions)
-        raise ValueError(
-            f"{type(learner).__name__} cannot take rows under intervention; leave them out, or use "
-            f"a learner that can: {takers}."
-        )
 
 
 def _split(text: str) -> Targets:
