@@ -64,9 +64,6 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
     Example:
         >>> [one.name for one in method("CAM[penalty=2.0]")]
         ['CAM[penalty=2.0]']
-        >>> method("CAMM")
-        Traceback (most recent call last):
-        ValueError: Unknown learner 'CAMM' (--learners). Did you mean 'CAM'? Known: ...
     """
     parts = WORD.fullmatch(word)
     if parts is None:
@@ -81,8 +78,11 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
         replace(one, name=f"{one.name}[{parts['settings']}]", settings={**one.settings, **more})
         for one in found
     ]
-    for one in changed:
-        _check(one, word)
+    try:
+        for one in changed:
+            one.build()
+    except TypeError as error:
+        raise ValueError(f"--learners {word}: {error}.") from None
     return changed
 
 
@@ -129,10 +129,3 @@ def _own_class(word: str) -> Any:
 
 def _class(one: Method) -> str:
     return str(one.make.__qualname__).partition(".")[0]
-
-
-def _check(one: Method, word: str) -> None:
-    try:
-        one.build()
-    except TypeError as error:
-        raise ValueError(f"--learners {word}: {error}.") from None

@@ -89,32 +89,24 @@ def show(found: dict[str, Any], record: RunRecord, *, console: Console) -> None:
 
 
 def discrete(types: dict[str, str]) -> str:
-    """The types of columns that are not continuous, by name.
-
-    Example:
-        >>> discrete({"age": "continuous", "visits": "counts", "ill": "0/1"})
-        'visits: counts, ill: 0/1'
-    """
+    """The types of columns that are not continuous, by name."""
     return ", ".join(f"{name}: {own}" for name, own in types.items() if own != "continuous")
 
 
 def _grid(edges: list[dict[str, Any]]) -> Grid:
-    word = "probability" if "probability" in edges[0] else "score"
+    known = "probability" in edges[0]
+    words, style = (("probability", "linked"), ".3f") if known else (("score",), ".4g")
     grid = Grid(box=None, pad_edge=False, padding=(0, 2), show_edge=False)
     grid.add_column("cause", justify="right", overflow="fold")
     grid.add_column("")
     grid.add_column("effect", overflow="fold")
-    grid.add_column(word, justify="right")
-    if word == "probability":
-        grid.add_column("linked", justify="right")
+    for word in words:
+        grid.add_column(word, justify="right")
     grid.add_column("")
     for edge in edges[:SHOWN]:
-        known = word == "probability"
-        numbers = (
-            [f"{edge[name]:.3f}" for name in (word, "linked")] if known else [f"{edge[word]:.4g}"]
-        )
-        ends = [escape(str(edge[end])) for end in ("source", "target")]
-        grid.add_row(ends[0], "→", ends[1], *numbers, _remark(edge))
+        source, target = (escape(str(edge[end])) for end in ("source", "target"))
+        numbers = [f"{edge[word]:{style}}" for word in words]
+        grid.add_row(source, "→", target, *numbers, _remark(edge))
     return grid
 
 

@@ -231,12 +231,12 @@ def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
-    misfits = [name for name in odd if name in types and not _no_category(frame[name], {})]
-    reasons += [
-        f"does not fit --type {name}={types[name]}: {_misfit(frame[name], types)}"
-        for name in misfits
-    ]
-    if odd := [name for name in odd if name not in misfits]:
+    for name in types:
+        if name in odd and not _no_category(frame[name], {}):
+            odd.remove(name)
+            misfit = _misfit(frame[name], types)
+            reasons.append(f"does not fit --type {name}={types[name]}: {misfit}")
+    if odd:
         drops = " ".join(f"--drop {shlex.quote(str(name))}" for name in odd)
         reasons.append(
             f"has text in {text_examples(frame, odd)}, neither numbers nor a few categories; leave "
