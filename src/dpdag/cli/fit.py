@@ -237,10 +237,7 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
         for noted in ("Columns .* number the rows", ".* left no time for"):  # with the table
             warnings.filterwarnings("ignore", noted)
-        if (interventions := table.interventions) is None:
-            model.fit(table.frame)
-        else:
-            model.fit(table.frame, interventions=interventions)
+        model.fit(table.frame, interventions=table.interventions)
     seconds = time.perf_counter() - start
     return describe(
         model, table.frame, seconds=seconds, truth=table.true_graph, origin=table.origin

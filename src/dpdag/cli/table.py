@@ -135,9 +135,9 @@ def load(
     if drop_text:
         text = datasets.text_columns(whole.frame)
         whole = whole.left(whole.frame.drop(columns=text), dict.fromkeys(text, "text"))
-    _refuse(whole, types, missing=missing)
-    table = _noted(_informative(whole))
-    table = _complete(table, missing)
+    table = _informative(whole)
+    _refuse(table, types, missing=missing)
+    table = _complete(_noted(table), missing)
     _check_rows(table)
     table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
     _check_columns(table)
@@ -227,7 +227,7 @@ def _doubtful_labels(frame: pd.DataFrame) -> list[str]:
 
 def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
-    frame = table.frame.drop(columns=list(datasets.uninformative(table.frame)))
+    frame = table.frame
     text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
@@ -276,11 +276,10 @@ def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
     """Whether text has too many values for a category, or words among numbers."""
     if _misfit(column, types):
         return True
-    texts = _texts(column)
-    commas, rest = texts[texts.map(_has_comma)], texts[~texts.map(_has_comma)]
-    if rest.empty:
-        return True
-    return bool(len(commas) and commas.map(_is_grouped).all() and rest.map(is_number).all())
+    commas = [text for text in _texts(column) if _has_comma(text)]
+    rest = [text for text in _texts(column) if not _has_comma(text)]
+    grouped = bool(commas) and all(map(_is_grouped, commas))
+    return not rest or (grouped and all(map(is_number, rest)))
 
 
 def _has_dates(column: pd.Series[Any]) -> bool:
