@@ -17,6 +17,10 @@ SURE = 0.9
 
 def sections(record: RunRecord) -> dict[str, str]:
     """Markup by the name of its place in the template."""
+    scale = "" if record.word == "probability" else " Colours are on a logarithmic scale."
+    quality = ""
+    if record.quality is not None:
+        quality = f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
     n, linked = len(record.names), bool(record.adjacency.any())
     shown = {
         "matrix": n <= WIDE,
@@ -35,10 +39,10 @@ def sections(record: RunRecord) -> dict[str, str]:
         "links": "edges" if record.word == "score" else "links",
         "words": "scores" if record.word == "score" else "probabilities",
         "meaning": _meaning(record),
-        "heat_note": _heat_note(record),
+        "heat_note": f"From row to column. Variables are in causal order, causes first.{scale}",
         "size": "large" if n > 60 else "small",
         "origin": _origin(record),
-        "quality": _quality(record),
+        "quality": quality,
         "orange": _orange(record),
         "diagnostics": _list(record.diagnostics.notes or ["Nothing unusual was found."]),
         "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
@@ -79,13 +83,6 @@ def _origin(record: RunRecord) -> str:
     if origin.known:
         items.append(f"Compared with what is known: {origin.known}.")
     return _list(items)
-
-
-def _quality(record: RunRecord) -> str:
-    """What the graph explains."""
-    if record.quality is None:
-        return ""
-    return f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
 
 
 def _warnings(record: RunRecord) -> str:
@@ -149,11 +146,6 @@ def _meaning(record: RunRecord) -> str:
         "more certain, but they are no probabilities, so no expected precision can be named. "
         "For probabilities fit DAGPosterior."
     )
-
-
-def _heat_note(record: RunRecord) -> str:
-    scale = "" if record.word == "probability" else " Colours are on a logarithmic scale."
-    return f"From row to column. Variables are in causal order, causes first.{scale}"
 
 
 def _list(items: Iterable[str]) -> str:
