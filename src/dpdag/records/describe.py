@@ -66,7 +66,8 @@ def describe(
     values = np.asarray(fitted_columns(learner, X), dtype=np.float64)
     if values.shape[1:] != (len(names),):
         raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
-    settings = _settings(learner)
+    parameters = learner.get_params(deep=False).items()
+    settings = {name: _setting(value) for name, value in parameters if name not in OMITTED}
     learned = None if graph_was_given(settings) else learner.adjacency_
     complete = values[~np.isnan(values).any(1)]
     return RunRecord(
@@ -209,11 +210,6 @@ def _thinned(values: Array, limit: int) -> Array:
     if len(values) <= limit:
         return values
     return values[np.linspace(0, len(values) - 1, limit).round().astype(int)]
-
-
-def _settings(learner: DAGLearner) -> dict[str, Any]:
-    params = learner.get_params(deep=False)
-    return {name: _setting(value) for name, value in params.items() if name not in OMITTED}
 
 
 def _setting(value: Any) -> Any:
