@@ -1,10 +1,9 @@
 """What one fit found, as plain data and in words."""
 
-from .comparison import Comparison, compare
 from .describe import describe, versions
 from .diagnostics import Diagnostics, diagnose, listed
 from .notes import experiment_facts
-from .quality import MISFIT, explains
+from .quality import MISFIT, Comparison, compare, explains
 from .record import Curve, Origin, RunRecord
 
 __all__ = [

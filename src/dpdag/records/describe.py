@@ -19,10 +19,9 @@ from ..learners.model_learner import ModelLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
 from ..ops.labels import label_texts
-from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .notes import fit_notes
-from .quality import graph_was_given, quality_facts
+from .quality import compare, graph_was_given, quality_facts
 from .record import Curve, Origin, RunRecord
 
 Array = NDArray[np.float64]

@@ -107,12 +107,6 @@ def diagnose(
         graph: (n, n) adjacency along which to judge sortability, such as the learned one.
         types: Of the columns, where they are known: tails and few values of discrete ones are no
             surprise.
-
-    Example:
-        >>> table = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 2.0, 0.0], [0.0, 0, 1]]
-        >>> found = diagnose(table, ["a", "b", "c"])
-        >>> found.duplicates, found.notes
-        ([('a', 'b')], ['Copies of each other: a and b.'])
     """
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or not values.size:

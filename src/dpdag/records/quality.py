@@ -1,12 +1,13 @@
-"""Whether a graph is any good, in words: what it explains, what it leaves, what may hide."""
+"""Whether a graph is any good, in words: what it explains, leaves and hides, and what is known."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..metrics import edge_report, shd
 from .diagnostics import listed
 
 MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
@@ -125,4 +126,48 @@ def may_be_effects(
         f"Can each of these be an effect of other columns? {listed(counted, ASKED)}. Where one "
         "cannot, as age, sex or a treatment by lot, other arrows may be wrong with it: say so and "
         f"fit again (--first {names[effects[0]]})."
+    )
+
+
+class Comparison(NamedTuple):
+    """How far a learned graph is the known one.
+
+    Attributes:
+        edges: Edges of the known graph.
+        found: Of these, how many were learned.
+        reversed: Of these, how many were learned the other way round.
+        other: Learned edges that are none of them in either direction.
+        shd: Edges to add, delete or reverse.
+    """
+
+    edges: int
+    found: int
+    reversed: int
+    other: int
+    shd: int
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        return (
+            f"of the {self.edges} edges of the reference graph {self.found} were found, "
+            f"{self.reversed} reversed; {self.other} of the learned are not in it"
+        )
+
+
+def compare(learned: Any, truth: Any, names: Sequence[str] | None = None) -> Comparison:
+    """Count what a learned graph shares with the known one.
+
+    Arguments:
+        learned: Directed graph.
+        truth: The known DAG over the same nodes, aligned by name where it has names.
+        names: Names of the nodes of matrices that have none.
+    """
+    counts = edge_report(truth, learned, names=names)
+    return Comparison(
+        edges=counts.true_positives + counts.false_negatives,
+        found=counts.true_positives,
+        reversed=counts.reversed,
+        other=counts.false_positives - counts.reversed,
+        shd=shd(truth, learned, names=names),
     )

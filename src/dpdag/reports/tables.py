@@ -133,7 +133,10 @@ def _entry(
     needed = metric.gap or (metric.name,)
     own = [one for one in own if one.values.keys() >= {*needed}]
     values = metric.scale * (_gap(own, metric.gap) if metric.gap else _column(own, metric.name))
-    known = _of_the_paper(table.paper, data, method, metric.name)
+    stated = (
+        paper_tables()[name].get(data, {}).get(method, {}).get(metric.name) for name in table.paper
+    )
+    known = next((one for one in stated if one is not None), None)
     start = f"{method} × {data}["
     return Entry(
         mean=float(values.mean()) if values.size else None,
@@ -155,14 +158,6 @@ def _gap(outcomes: Sequence[Outcome], names: Sequence[str]) -> Array:  # -> (1,)
         return np.zeros(0)
     one, other, counts = (_column(outcomes, name) for name in names)
     return np.abs((counts * (one - other)).sum(0)).sum(keepdims=True) / counts.sum()
-
-
-def _of_the_paper(tables: Sequence[str], data: str, method: str, metric: str) -> Any:
-    for name in tables:
-        found = paper_tables()[name].get(data, {}).get(method, {}).get(metric)
-        if found is not None:
-            return found
-    return None
 
 
 def _ranks(entries: Sequence[Entry], metric: Metric) -> list[int]:
