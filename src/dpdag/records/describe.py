@@ -61,10 +61,12 @@ def describe(
         >>> describe(CAM().fit(X), X).adjacency.tolist()
         [[0, 1], [0, 0]]
     """
-    names = _names(learner, X)
-    values = np.asarray(fitted_columns(learner, X), dtype=np.float64)
-    if values.shape[1:] != (len(names),):
-        raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
+    own, n = fitted_columns(learner, X), learner.n_features_in_
+    values = np.asarray(own, dtype=np.float64)
+    if values.shape[1:] != (n,):
+        raise ValueError(f"X must be (rows, {n}) as fitted; got shape {values.shape}.")
+    labels = getattr(learner, "feature_names_in_", None)
+    names = column_names(own) if labels is None else label_texts(labels)
     parameters = learner.get_params(deep=False).items()
     settings = {name: _setting(value) for name, value in parameters if name not in OMITTED}
     learned = None if graph_was_given(settings) else learner.adjacency_
@@ -123,14 +125,6 @@ def _counted(kinds: list[str]) -> str:
     """
     ordered = Counter(kinds).most_common()
     return ", ".join(f"{kind} ({k} column{'s' if k > 1 else ''})" for kind, k in ordered)
-
-
-def _names(learner: DAGLearner, X: Any) -> list[str]:
-    if hasattr(learner, "feature_names_in_"):
-        return label_texts(learner.feature_names_in_)
-    if np.ndim(X) == 2 and np.shape(X)[1] == learner.n_features_in_:
-        return column_names(X)
-    return [f"x{k}" for k in range(learner.n_features_in_)]
 
 
 def _origin(
