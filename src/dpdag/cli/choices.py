@@ -70,8 +70,11 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
         raise ValueError(f"--learners takes names such as CAM or CAM[penalty=2.0]; got {word!r}.")
     name, more = parts["name"], settings(parts["settings"].split(",") if parts["settings"] else ())
     found = [one for one in known if name.lower() in (one.name.lower(), _class(one).lower())]
-    if not found:
-        found = [Method(*_learner(name))]
+    if not found and ":" in name:
+        found = [Method(name.partition(":")[2], _own_class(name))]
+    elif not found:
+        kind = learner_class(name, " (--learners)", ", or package.module:Class")
+        found = [Method(kind.__name__, kind)]
     if not more:
         return found
     changed = [
@@ -100,13 +103,6 @@ def source(word: str, known: Sequence[Source] = (), truth: Path | None = None) -
         return [found]
     hint = suggest(word, names)
     raise ValueError(f"Unknown data set {word!r} (--datasets).{hint} See 'dpdag list datasets'.")
-
-
-def _learner(name: str) -> tuple[str, Any]:
-    if ":" in name:
-        return name.partition(":")[2], _own_class(name)
-    found = learner_class(name, " (--learners)", ", or package.module:Class")
-    return found.__name__, found
 
 
 def _own_class(word: str) -> Any:

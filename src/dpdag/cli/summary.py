@@ -36,7 +36,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "rows_used": len(table.frame),
             "columns_used": record.names,
             "dropped": origin.dropped,
-            "types": dict(zip(record.names, map(str, getattr(learner, "types_", None) or ()))),
+            "types": dict(zip(record.names, map(str, learner.types_ or ()))),
         },
         "notes": [*origin.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
