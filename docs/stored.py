@@ -11,7 +11,7 @@ import numpy as np
 
 from dpdag.experiments import Metric, Outcome, Store, Table, read_layouts
 from dpdag.reports import formats
-from dpdag.reports.tables import Grid, grids, of_layout
+from dpdag.reports.tables import Grid, entries, grids, of_layout
 
 HERE = Path(__file__).parent
 
@@ -53,7 +53,7 @@ class Results:
             fits = Counter((one.dataset, one.index) for one in outcomes)
             most = len({one.method for one in outcomes})
             outcomes = [one for one in outcomes if fits[one.dataset, one.index] == most]
-        return grids(layout, table, outcomes)
+        return grids(entries(layout, table, outcomes), table.columns)
 
     def table(self, name: str, metrics: tuple[Metric, ...] = (), *, shared: bool = False) -> str:
         """The same in Markdown."""

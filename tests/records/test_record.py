@@ -172,12 +172,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         RunRecord.load(tmp_path / "gone.json")
 
 
-def test_edges_come_strongest_first(variational: RunRecord) -> None:
-    strengths = [strength for _, _, strength in variational.edges(learned=False)]
-    assert len(strengths) == 6
-    assert strengths == sorted(strengths, reverse=True)
-
-
 def test_diagnostics_name_what_is_wrong() -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(size=200)

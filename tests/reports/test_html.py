@@ -14,7 +14,8 @@ import pytest
 
 import dpdag
 from dpdag import CAM
-from dpdag.records import Origin, RunRecord, cautions, may_be_effects
+from dpdag.records import Origin, RunRecord
+from dpdag.records.quality import cautions, may_be_effects
 from dpdag.reports import render_report, write_report
 from dpdag.reports.payload import MAX_EDGES, WIDE, payload, short_label
 

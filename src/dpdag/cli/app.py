@@ -23,7 +23,7 @@ from .reproduce import ListsCommand, reproduce
 from .show import list_parts, report
 from .streams import say, spell_out
 
-BAD_INPUT, INTERRUPTED, TERMINATED = 2, 130, 143
+BAD_INPUT, INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="dpdag",
@@ -60,6 +60,7 @@ def common(
 
 # A loss that was never finite is an error of arithmetic.
 EXPECTED = (ValueError, OSError, ImportError, MemoryError, ArithmeticError, SafetensorError)
+NO_MEMORY = "not enough memory"  # what torch says
 
 
 def main() -> NoReturn:
@@ -68,9 +69,9 @@ def main() -> NoReturn:
     ``DPDAG_TRACEBACK=1`` shows where in the code an error came from.
     """
     spell_out()
-    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGTERM, _stop)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored, as by nohup
-        signal.signal(signal.SIGINT, _interrupt)
+        signal.signal(signal.SIGINT, _stop)
     warnings.showwarning = _warn
     try:
         app(prog_name="dpdag")
@@ -84,12 +85,9 @@ def main() -> NoReturn:
         raise
     except BrokenPipeError:
         _close_pipe()
-    except EXPECTED as error:
-        if os.environ.get("DPDAG_TRACEBACK"):
-            raise
-        _leave(_line(error), BAD_INPUT)
-    except RuntimeError as error:
-        if "not enough memory" not in str(error):  # what torch says; all else is a fault of ours
+    except Exception as error:
+        known = isinstance(error, EXPECTED) or NO_MEMORY in str(error)  # all else is our fault
+        if os.environ.get("DPDAG_TRACEBACK") or not known:
             raise
         _leave(_line(error), BAD_INPUT)
     sys.exit(0)
@@ -101,12 +99,9 @@ def _close_pipe() -> NoReturn:
     sys.exit(0)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    sys.exit(INTERRUPTED)  # training would end at a KeyboardInterrupt with what it has
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    sys.exit(TERMINATED)  # as an exception, so that files begun are removed
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """End by an exception, so that files begun are removed; a KeyboardInterrupt ends training."""
+    sys.exit(128 + number)
 
 
 def _warn(message: Warning | str, *where: Any, **more: Any) -> None:
@@ -123,7 +118,7 @@ def _leave(message: str, status: int) -> NoReturn:
 
 def _line(error: BaseException) -> str:
     """The error in one line; keyword arguments it offers are given as options."""
-    if isinstance(error, MemoryError) or "not enough memory" in str(error):
+    if isinstance(error, MemoryError) or NO_MEMORY in str(error):
         return "The data does not fit into memory; take fewer rows (--max-rows) or columns."
     number = _errno(error)
     if number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):

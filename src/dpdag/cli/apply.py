@@ -1,4 +1,4 @@
-"""dpdag sample, predict and impute: what a saved model model_outputs."""
+"""dpdag sample, predict and impute: what a saved model gives."""
 
 from __future__ import annotations
 
@@ -54,16 +54,14 @@ def sample(
 
       dpdag sample run/ -k 1000 --do PKC=50 --out rows.csv
     """
-    from ..learners import load
     from . import model_outputs
 
-    learner = load(model)
     if out.suffix == ".npz":
         if do:
             raise ValueError(f"--do is for rows, not for graphs; let {out} end in .csv or such.")
-        model_outputs.write_graphs(learner, k, seed, out, overwrite=overwrite)
+        model_outputs.write_graphs(model, k, seed, out, overwrite=overwrite)
         return
-    rows = model_outputs.drawn(learner, k, do or [], seed)
+    rows = model_outputs.drawn(model_outputs.functions(model), k, do or [], seed)
     model_outputs.write(rows, out, overwrite=overwrite)
 
 
@@ -95,12 +93,12 @@ def predict(
 
       dpdag predict run/ new.csv --std --probabilities --out predicted.csv
     """
-    from ..learners import load
     from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, thousands, encoding, na or ()))
-    answer = model_outputs.predicted(load(model), table, std=std, probabilities=probabilities)
+    learner = model_outputs.functions(model)
+    answer = model_outputs.predicted(learner, table, std=std, probabilities=probabilities)
     model_outputs.write(answer, out, overwrite=overwrite)
 
 
@@ -123,9 +121,9 @@ def impute(
 
       dpdag impute run/ gaps.csv --out filled.csv
     """
-    from ..learners import load
     from . import model_outputs
     from .table import Reading, read
 
     table = read(data, Reading(separator, decimal, thousands, encoding, na or ()))
-    model_outputs.write(model_outputs.imputed(load(model), table), out, overwrite=overwrite)
+    filled = model_outputs.imputed(model_outputs.functions(model), table)
+    model_outputs.write(filled, out, overwrite=overwrite)

@@ -64,25 +64,28 @@ def method(word: str, known: Sequence[Method] = ()) -> list[Method]:
     Example:
         >>> [one.name for one in method("CAM[penalty=2.0]")]
         ['CAM[penalty=2.0]']
-        >>> method("CAMM")
-        Traceback (most recent call last):
-        ValueError: Unknown learner 'CAMM' (--learners). Did you mean 'CAM'? Known: ...
     """
     parts = WORD.fullmatch(word)
     if parts is None:
         raise ValueError(f"--learners takes names such as CAM or CAM[penalty=2.0]; got {word!r}.")
     name, more = parts["name"], settings(parts["settings"].split(",") if parts["settings"] else ())
     found = [one for one in known if name.lower() in (one.name.lower(), _class(one).lower())]
-    if not found:
-        found = [Method(*_learner(name))]
+    if not found and ":" in name:
+        found = [Method(name.partition(":")[2], _own_class(name))]
+    elif not found:
+        kind = learner_class(name, " (--learners)", ", or package.module:Class")
+        found = [Method(kind.__name__, kind)]
     if not more:
         return found
     changed = [
         replace(one, name=f"{one.name}[{parts['settings']}]", settings={**one.settings, **more})
         for one in found
     ]
-    for one in changed:
-        _check(one, word)
+    try:
+        for one in changed:
+            one.build()
+    except TypeError as error:
+        raise ValueError(f"--learners {word}: {error}.") from None
     return changed
 
 
@@ -100,13 +103,6 @@ def source(word: str, known: Sequence[Source] = (), truth: Path | None = None) -
         return [found]
     hint = suggest(word, names)
     raise ValueError(f"Unknown data set {word!r} (--datasets).{hint} See 'dpdag list datasets'.")
-
-
-def _learner(name: str) -> tuple[str, Any]:
-    if ":" in name:
-        return name.partition(":")[2], _own_class(name)
-    found = learner_class(name, " (--learners)", ", or package.module:Class")
-    return found.__name__, found
 
 
 def _own_class(word: str) -> Any:
@@ -129,10 +125,3 @@ def _own_class(word: str) -> Any:
 
 def _class(one: Method) -> str:
     return str(one.make.__qualname__).partition(".")[0]
-
-
-def _check(one: Method, word: str) -> None:
-    try:
-        one.build()
-    except TypeError as error:
-        raise ValueError(f"--learners {word}: {error}.") from None

@@ -6,7 +6,6 @@ import json
 import time
 import warnings
 from contextlib import nullcontext
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,20 +23,6 @@ if TYPE_CHECKING:
     from .table import Table
 
 MANY_COLUMNS = 100
-
-EXAMPLES = """
-[bold]Examples[/]
-
-  dpdag fit data.csv --out run/
-
-  dpdag fit Sachs --out run/ --learner CAM
-
-  dpdag fit data.csv --out run/ --first age --last outcome --forbid dose:weight
-
-  dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
-
-  dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
-"""
 
 
 class Missing(StrEnum):
@@ -161,11 +146,24 @@ def fit(
     ] = False,
     seed: Annotated[int, typer.Option(help="Same seed, same result.")] = 0,
 ) -> None:
-    """Learn a causal graph from a table, and write graph, model and report to a folder."""
+    """Learn a causal graph from a table, and write graph, model and report to a folder.
+
+    [bold]Examples[/]
+
+      dpdag fit data.csv --out run/
+
+      dpdag fit Sachs --out run/ --learner CAM
+
+      dpdag fit data.csv --out run/ --first age --last outcome --forbid dose:weight
+
+      dpdag fit observed.csv --out run/ --under PKA=pka.csv --under "Mek;Erk=both.csv"
+
+      dpdag fit data.csv --out run/ --missing impute --type visits=count --set resamples=5
+    """
     from . import summary
     from .options import build, known, settings, types_of
     from .table import Reading, load
-    from .under import refuse_unable, under_of
+    from .under import under_of
 
     reading = Reading(separator, decimal, thousands, encoding, na or ())
     chosen, types = settings(set_ or []), types_of(type_ or [])
@@ -177,7 +175,7 @@ def fit(
             drop=drop or [],
             drop_text=drop_text,
             types=types,
-            missing=missing.value,
+            missing=missing,
             max_rows=max_rows,
             seed=seed,
             interventions_column=interventions_column,
@@ -194,19 +192,23 @@ def fit(
             dropped=table.origin.dropped,
         )
         model = build(
-            learner, chosen, knowledge=said, seed=seed, missing=missing.value, types=types
+            learner,
+            chosen,
+            knowledge=said,
+            seed=seed,
+            missing=missing,
+            types=types,
+            interventions=table.interventions is not None,
         )
-        if table.interventions is not None:
-            refuse_unable(model)
         record = _learn(model, table)
-        if record.origin is not None:
-            table = table.noting(table.frame, *record.origin.notes)
         found = summary.facts(record, table, model, seed=seed)
-        _write(folder, model, replace(record, origin=summary.origin(table, found)), found)
-    _tell(found, out, as_json=as_json)
-
-
-fit.__doc__ = f"{fit.__doc__}\n{EXAMPLES}"
+        _write(folder, model, record, found)
+    if as_json:
+        say(json.dumps(found, indent=2))
+        return
+    console = Console()
+    summary.show(found, record, console=console)
+    console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)
 
 
 def _learn(model: DAGLearner, table: Table) -> RunRecord:
@@ -235,11 +237,11 @@ def _learn(model: DAGLearner, table: Table) -> RunRecord:
     with nullcontext() if own_bar else console.status(message), warnings.catch_warnings():
         for noted in ("Columns .* number the rows", ".* left no time for"):  # with the table
             warnings.filterwarnings("ignore", noted)
-        if (interventions := table.interventions) is None:
-            model.fit(table.frame)
-        else:
-            model.fit(table.frame, interventions=interventions)
-    return describe(model, table.frame, seconds=time.perf_counter() - start)
+        model.fit(table.frame, interventions=table.interventions)
+    seconds = time.perf_counter() - start
+    return describe(
+        model, table.frame, seconds=seconds, truth=table.true_graph, origin=table.origin
+    )
 
 
 def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, Any]) -> None:
@@ -255,14 +257,3 @@ def _write(folder: Path, model: DAGLearner, record: RunRecord, found: dict[str, 
     write_report(record, folder / "report.html")
     facts = json.dumps(found, indent=2, ensure_ascii=False)
     (folder / "summary.json").write_text(facts + "\n", encoding="utf-8")
-
-
-def _tell(found: dict[str, Any], out: Path, *, as_json: bool) -> None:
-    if as_json:
-        say(json.dumps(found, indent=2))
-        return
-    from . import summary
-
-    console = Console()
-    summary.show(found, console=console)
-    console.print(f"[bold]Report[/]    {out / 'report.html'}", soft_wrap=True, highlight=False)

@@ -11,11 +11,13 @@ import pandas as pd
 
 from .. import datasets
 from ..columns import ColumnType, level_text
-from ..learners import DAGLearner, ModelLearner
+from ..learners import DAGLearner, ModelLearner, load
+from ..ops.columns import is_number
 from ..ops.labels import label_index, label_texts
 from ..records import listed
 from ..registry import suggest
 from ..scm import Observed
+from .options import assignment
 from .output import new_file
 from .streams import say
 from .table import Table, code_hint, gaps, text_examples
@@ -23,13 +25,12 @@ from .table import Table, code_hint, gaps, text_examples
 LARGEST = 2**53  # whole numbers beyond are not exact in floating point
 
 
-def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataFrame:
+def drawn(learner: ModelLearner, k: int, do: Sequence[str], seed: int) -> pd.DataFrame:
     """Rows of the learned model, as the table it learned from could have them.
 
     Arguments:
         do: Interventions, "name=value" each.
     """
-    _require_functions(learner)
     columns = _columns(learner)
     held = interventions(do, columns)
     rows = _frame(learner.sample(k, held, seed), learner)
@@ -38,7 +39,7 @@ def drawn(learner: DAGLearner, k: int, do: Sequence[str], seed: int) -> pd.DataF
 
 
 def predicted(
-    learner: DAGLearner, table: Table, *, std: bool = False, probabilities: bool = False
+    learner: ModelLearner, table: Table, *, std: bool, probabilities: bool
 ) -> pd.DataFrame:
     """Every column of the model from its learned parents, labels by name.
 
@@ -46,7 +47,6 @@ def predicted(
         std: Whether columns "name_std" follow, with the standard deviations of all numbers.
         probabilities: Whether columns "name=level" follow, with the probabilities of all levels.
     """
-    _require_functions(learner)
     own = aligned(table, _names(learner), learner.types_ or ())
     if own.isna().any(axis=None):
         where = gaps(table.frame[list(own)])
@@ -82,9 +82,8 @@ def _beside(values: pd.DataFrame, more: pd.DataFrame, option: str) -> pd.DataFra
     return values.join(more)
 
 
-def imputed(learner: DAGLearner, table: Table) -> pd.DataFrame:
+def imputed(learner: ModelLearner, table: Table) -> pd.DataFrame:
     """The table as it came, gaps filled in columns that the model knows."""
-    _require_functions(learner)
     own = _as_fitted(aligned(table, _names(learner), learner.types_ or ()), learner)
     return filled(table.frame, _frame(learner.impute(own), learner))
 
@@ -102,26 +101,17 @@ def interventions(words: Sequence[str], columns: Mapping[str, Any]) -> dict[Any,
     """
     found: dict[Any, Any] = {}
     for word in words:
-        name, equals, value = (part.strip() for part in word.rpartition("="))
-        if not equals:
-            raise ValueError(f"--do takes name=value, such as dose=1.5; got {word!r}.")
+        name, value = assignment(word, "--do takes name=value, such as dose=1.5")
         column = columns.get(name, name)
         if column in found:
             raise ValueError(
                 f"--do sets {name!r} twice; give it one value, and run again for others."
             )
-        found[column] = _number(value)
+        found[column] = float(value) if is_number(value) else value
     return found
 
 
-def _number(value: str) -> float | str:
-    try:
-        return float(value)
-    except ValueError:
-        return value
-
-
-def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> pd.DataFrame:
+def aligned(table: Table, names: Sequence[str], types: Sequence[ColumnType]) -> pd.DataFrame:
     """The columns that a model was fitted to, in its order, from a table with these or more.
 
     Arguments:
@@ -130,7 +120,6 @@ def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> 
         types: Of the model's columns; labels that they do not know are refused.
     """
     data, frame = table.origin.source, table.frame
-    names = list(map(str, names))
     for name in names:
         if name not in frame:
             hint = suggest(name, [str(other) for other in frame])
@@ -149,7 +138,7 @@ def aligned(table: Table, names: Sequence[Any], types: Sequence[ColumnType]) -> 
             f"{data} has text in {text_examples(numbers, text)}, where the model has numbers."
             f"{code_hint(numbers[text])}"
         )
-    return frame[names].assign(**numbers)
+    return frame[list(names)].assign(**numbers)
 
 
 def filled(frame: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
@@ -207,8 +196,9 @@ def write(frame: pd.DataFrame, out: Path, *, overwrite: bool) -> None:
     )
 
 
-def write_graphs(learner: Any, k: int, seed: int, out: Path, *, overwrite: bool) -> None:
-    """Write graphs drawn from the posterior of a learner that has one."""
+def write_graphs(model: Path, k: int, seed: int, out: Path, *, overwrite: bool) -> None:
+    """Write graphs drawn from the posterior of a saved learner that has one."""
+    learner = load(model)
     if not hasattr(learner, "sample_dags"):
         kind = type(learner).__name__
         raise ValueError(f"The model was fitted by {kind}, which has no posterior over graphs.")
@@ -218,13 +208,16 @@ def write_graphs(learner: Any, k: int, seed: int, out: Path, *, overwrite: bool)
     say(f"{k} graphs in {out}")
 
 
-def _require_functions(learner: DAGLearner) -> None:
+def functions(folder: Path) -> ModelLearner:
+    """The learner saved in a folder, if it has functions from causes to effects."""
+    learner = load(folder)
     if not isinstance(learner, ModelLearner):
         raise ValueError(
             f"The model was fitted by {type(learner).__name__}, which has no functions from causes "
             "to effects. Fit some on its graph: dpdag fit DATA --out OTHER --learner "
             "GroundTruthDAG --set adjacency=MODEL."
         )
+    return learner
 
 
 def _columns(learner: DAGLearner) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,12 @@ OWN_OPTIONS = {
     "missing": "--missing",
     "types": "--type",
 }
+LACKS = {  # what some learners cannot do, and the way out
+    "missing": "does not take missing values; use --missing drop, or a learner that does",
+    "types": "takes all columns as numbers; leave --type out, or use a learner that knows types",
+    "takes_interventions": "cannot take rows under intervention; leave them out, or use a learner "
+    "that can",
+}
 WORDS = {"True": True, "False": False, "None": None, "none": None}
 
 
@@ -28,9 +34,14 @@ def build(
     knowledge: Knowledge | None,
     seed: int,
     missing: str,
-    types: Mapping[str, str] | None = None,
+    types: Mapping[str, str],
+    interventions: bool,
 ) -> DAGLearner:
-    """The learner called ``name``, in any case of letters, with the chosen settings."""
+    """The learner called ``name``, in any case of letters, with the chosen settings.
+
+    Arguments:
+        interventions: Whether some rows are under intervention.
+    """
     learner = learner_class(name)()
     parameters = learner.get_params(deep=False)
     for key in chosen:
@@ -39,23 +50,25 @@ def build(
         if key not in parameters:
             hint = suggest(key, list(parameters))
             raise ValueError(f"{type(learner).__name__} has no setting {key!r} (--set).{hint}")
-    own: dict[str, Any] = {"random_state": seed, "knowledge": knowledge}
-    if missing == "impute":
-        if "missing" not in parameters:
-            raise ValueError(
-                f"{type(learner).__name__} does not take missing values; use --missing drop, or "
-                f"a learner that does: {_takers('missing')}."
-            )
-        own["missing"] = "impute"
-    if types:
-        if "types" not in parameters:
-            raise ValueError(
-                f"{type(learner).__name__} takes all columns as numbers; leave --type out, or use "
-                f"a learner that knows types: {_takers('types')}."
-            )
-        own["types"] = dict(types)
+    impute = missing == "impute"
+    asked = {"missing": impute, "types": bool(types), "takes_interventions": interventions}
+    for ability, lack in LACKS.items():
+        if asked[ability] and not _able(learner, ability):
+            able = ", ".join(name for name, kind in LEARNERS.items() if _able(kind(), ability))
+            raise ValueError(f"{type(learner).__name__} {lack}: {able}.")
+    own = {
+        "random_state": seed,
+        "knowledge": knowledge,
+        "missing": "impute" if impute else "error",
+        "types": dict(types) or None,
+    }
     learner.set_params(**chosen, **{key: own[key] for key in own if key in parameters})
     return learner
+
+
+def _able(learner: DAGLearner, ability: str) -> bool:
+    """Whether it has a parameter, or states an ability."""
+    return getattr(learner, ability, False) is not False
 
 
 def learner_class(name: str, option: str = "", more: str = "") -> Any:
@@ -76,13 +89,9 @@ def settings(pairs: Iterable[str]) -> dict[str, Any]:
         >>> settings(["learning_rate=3e-3", "prune=true", "mechanism=mlp", "patience=None"])
         {'learning_rate': 0.003, 'prune': True, 'mechanism': 'mlp', 'patience': None}
     """
-    found: dict[str, Any] = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
-        if not equals or not key:
-            raise ValueError(f"--set takes key=value, such as resamples=5; got {pair!r}.")
-        found[key.strip()] = _value(value.strip())
-    return found
+    usage = "--set takes key=value, such as resamples=5"
+    found = [assignment(pair, usage, cut=str.partition) for pair in pairs]
+    return {key: _value(value) for key, value in found}
 
 
 def types_of(pairs: Iterable[str]) -> dict[str, str]:
@@ -92,13 +101,17 @@ def types_of(pairs: Iterable[str]) -> dict[str, str]:
         >>> types_of(["visits=count", "a=b=ordinal"])
         {'visits': 'count', 'a=b': 'ordinal'}
     """
-    found: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, kind = pair.rpartition("=")
-        if not equals or not name:
-            raise ValueError(f"--type takes name=type, such as visits=count; got {pair!r}.")
-        found[name.strip()] = kind.strip()
-    return found
+    return dict(assignment(pair, "--type takes name=type, such as visits=count") for pair in pairs)
+
+
+def assignment(
+    word: str, usage: str, *, cut: Callable[[str, str], Sequence[str]] = str.rpartition
+) -> tuple[str, str]:
+    """Both sides of an equals sign, the last one unless it is ``cut`` at another."""
+    name, equals, value = (part.strip() for part in cut(word, "="))
+    if not equals or not name:
+        raise ValueError(f"{usage}; got {word!r}.")
+    return name, value
 
 
 def known(
@@ -191,10 +204,3 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError:
         return text
-
-
-def _takers(parameter: str) -> str:
-    """Names of the learners that have a parameter."""
-    learners: Mapping[str, type[Any]] = dict(LEARNERS.items())
-    takers = (name for name, kind in learners.items() if parameter in kind().get_params(deep=False))
-    return ", ".join(takers)

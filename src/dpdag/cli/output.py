@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
 
-@contextmanager
-def new_folder(target: Path, *, overwrite: bool, marker: str) -> Iterator[Path]:
+def new_folder(target: Path, *, overwrite: bool, marker: str) -> AbstractContextManager[Path]:
     """A folder to write into, which becomes ``target`` at the end and vanishes on any error.
 
     Arguments:
@@ -19,27 +18,41 @@ def new_folder(target: Path, *, overwrite: bool, marker: str) -> Iterator[Path]:
         overwrite: Replace an earlier result, and nothing else.
         marker: File by which an earlier result is recognised.
     """
-    with _claimed(target, Path.mkdir) as own:
-        _check_folder(target, overwrite=overwrite, marker=marker)
-        yield own
-        _check_folder(target, overwrite=overwrite, marker=marker)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _replace(target, own)
+
+    def check() -> None:
+        if target.is_file():
+            raise ValueError(f"{target} is a file; --out must name a folder.")
+        if not target.exists() or not any(target.iterdir()):
+            return
+        if not overwrite:
+            raise ValueError(f"{target} exists; choose another --out or add --overwrite.")
+        if not (target / marker).is_file():
+            raise ValueError(
+                f"{target} holds other files than results of dpdag; choose another --out."
+            )
+
+    return _claimed(target, Path.mkdir, check, _replace)
 
 
-@contextmanager
-def new_file(target: Path, *, overwrite: bool) -> Iterator[Path]:
+def new_file(target: Path, *, overwrite: bool) -> AbstractContextManager[Path]:
     """A file name to write to, which becomes ``target`` at the end and vanishes on any error."""
-    with _claimed(target, partial(Path.touch, exist_ok=False)) as own:
-        _check_file(target, overwrite=overwrite)
-        yield own
-        _check_file(target, overwrite=overwrite)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        own.replace(target)
+
+    def check() -> None:
+        if target.is_dir():
+            raise ValueError(f"{target} is a folder; --out must name a file.")
+        if target.exists() and not overwrite:
+            raise ValueError(f"{target} exists; choose another --out or add --overwrite.")
+
+    return _claimed(target, partial(Path.touch, exist_ok=False), check, os.replace)
 
 
 @contextmanager
-def _claimed(target: Path, create: Callable[[Path], None]) -> Iterator[Path]:
+def _claimed(
+    target: Path,
+    create: Callable[[Path], None],
+    check: Callable[[], None],
+    move: Callable[[Path, Path], None],
+) -> Iterator[Path]:
     """A name beside ``target`` to be moved there, removed on any error.
 
     Who creates it may write; so nobody else removes it, not even after it was moved.
@@ -55,31 +68,17 @@ def _claimed(target: Path, create: Callable[[Path], None]) -> Iterator[Path]:
                 f"{target} is being written by another command; wait for it or choose another "
                 f"--out. If that command was killed, remove {own}."
             ) from None
+        check()
         yield own
+        check()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        move(own, target)
     except BaseException:
         if not theirs and own.is_dir():
             shutil.rmtree(own, ignore_errors=True)
         elif not theirs:
             own.unlink(missing_ok=True)
         raise
-
-
-def _check_file(target: Path, *, overwrite: bool) -> None:
-    if target.is_dir():
-        raise ValueError(f"{target} is a folder; --out must name a file.")
-    if target.exists() and not overwrite:
-        raise ValueError(f"{target} exists; choose another --out or add --overwrite.")
-
-
-def _check_folder(target: Path, *, overwrite: bool, marker: str) -> None:
-    if target.is_file():
-        raise ValueError(f"{target} is a file; --out must name a folder.")
-    if not target.exists() or not any(target.iterdir()):
-        return
-    if not overwrite:
-        raise ValueError(f"{target} exists; choose another --out or add --overwrite.")
-    if not (target / marker).is_file():
-        raise ValueError(f"{target} holds other files than results of dpdag; choose another --out.")
 
 
 def _beside(target: Path) -> Path:
@@ -93,7 +92,7 @@ def _beside(target: Path) -> Path:
     return folder / f".{'-'.join(words)}.partial{target.suffix}"
 
 
-def _replace(target: Path, own: Path) -> None:
+def _replace(own: Path, target: Path) -> None:
     """Move ``own`` to ``target``; what was there is removed only after that."""
     if not target.exists():
         own.rename(target)

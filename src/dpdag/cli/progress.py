@@ -30,23 +30,20 @@ class Progress:
             if identity in planned:
                 self._count(outcome)
         console = Console(stderr=True)
-        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+        console.quiet = not console.is_terminal
+        self._live = Live(get_renderable=self._table, console=console, auto_refresh=False)
 
     def __enter__(self) -> Self:
-        if self._live is not None:
-            self._live.start()
-            self._live.update(self._table(), refresh=True)
+        self._live.start(refresh=True)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._live.stop()
 
     def tell(self, outcome: Outcome) -> None:
         """Count an outcome."""
         self._count(outcome)
-        if self._live is not None:
-            self._live.update(self._table(), refresh=True)
+        self._live.refresh()
 
     def _count(self, outcome: Outcome) -> None:
         key = (outcome.method, outcome.dataset)

@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 LISTS = ("--datasets", "--learners")
 
-EXAMPLES = """
-[bold]Examples[/]
-
-  dpdag reproduce structure --datasets ER-10-10 Sachs --learners VIDPDAG CAM --sets 10 --jobs 2 --out results/structure
-
-  dpdag reproduce paper --jobs 16 --out results/paper
-
-  dpdag reproduce structure --datasets data.csv --truth edges.csv --learners mypackage.module:MyLearner --out results/own
-"""  # noqa: E501
-
 
 class EngineName(StrEnum):
     """Where cells run."""
@@ -111,7 +101,16 @@ def reproduce(
     gpus: Annotated[float, typer.Option(help="Of a cell on Ray, also parts of one.")] = 0.0,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed cells again.")] = False,
 ) -> None:
-    """Run experiments; the same command continues where an earlier one stopped."""
+    """Run experiments; the same command continues where an earlier one stopped.
+
+    [bold]Examples[/]
+
+      dpdag reproduce structure --datasets ER-10-10 Sachs --learners VIDPDAG CAM --sets 10 --jobs 2 --out results/structure
+
+      dpdag reproduce paper --jobs 16 --out results/paper
+
+      dpdag reproduce structure --datasets data.csv --truth edges.csv --learners mypackage.module:MyLearner --out results/own
+    """  # noqa: E501
     from ..experiments import Store, record_layout
     from ..experiments.cell import plan
     from ..experiments.runner import batches, missing, run
@@ -154,9 +153,6 @@ def reproduce(
             err=True,
         )
         raise typer.Exit(1)
-
-
-reproduce.__doc__ = f"{reproduce.__doc__}\n{EXAMPLES}"
 
 
 def _check_files(sources: Iterable[Source]) -> None:

@@ -91,9 +91,6 @@ def list_parts(
     if as_json:
         say(json.dumps(list(entries)))
         return
-    if not entries:
-        say(f"This version has no {part.value}.")
-        return
     grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, 2))
     for name, meaning in entries.items():
         grid.add_row(f"[bold]{escape(name)}[/]", escape(meaning))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -13,17 +12,7 @@ from rich.table import Table as Grid
 
 from .. import __version__
 from ..learners import DAGLearner
-from ..records import (
-    Comparison,
-    Origin,
-    RunRecord,
-    cautions,
-    compare,
-    experiment_facts,
-    explains,
-    graph_was_given,
-    may_be_effects,
-)
+from ..records import RunRecord, compare, experiment_facts, explains
 from .table import Table
 
 SHOWN = 15
@@ -32,7 +21,7 @@ OPEN = 0.9  # of a link's probability, beneath which its direction is open
 
 def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) -> dict[str, Any]:
     """The content of ``summary.json``."""
-    origin, edges = table.origin, learner.to_edges()
+    origin, edges = record.origin or table.origin, learner.to_edges()
     known = learner.knowledge.required if learner.knowledge else ()
     edges["required"] = [ends in known for ends in zip(edges["source"], edges["target"])]
     found: dict[str, Any] = {
@@ -47,7 +36,7 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
             "rows_used": len(table.frame),
             "columns_used": record.names,
             "dropped": origin.dropped,
-            "types": dict(zip(record.names, map(str, getattr(learner, "types_", None) or ()))),
+            "types": dict(zip(record.names, map(str, learner.types_ or ()))),
         },
         "notes": [*origin.notes, *record.diagnostics.notes],
         "diagnostics": asdict(record.diagnostics),
@@ -61,18 +50,12 @@ def facts(record: RunRecord, table: Table, learner: DAGLearner, *, seed: int) ->
     }
     if set_ := experiment_facts(learner, len(table.frame)):
         found["experiments"] = set_
-    if table.truth is not None and table.names == table.truth.names:
-        found["truth"] = compare(record.adjacency, table.truth.adjacency)._asdict()
+    if table.true_graph is not None:
+        found["truth"] = compare(record.adjacency, table.true_graph)._asdict()
     return found
 
 
-def origin(table: Table, found: dict[str, Any]) -> Origin:
-    """What a report says of the data; ``found`` is what :func:`facts` gives."""
-    known = Comparison(**found["truth"]).sentence if "truth" in found else ""
-    return replace(table.origin, known=known)
-
-
-def show(found: dict[str, Any], *, console: Console) -> None:
+def show(found: dict[str, Any], record: RunRecord, *, console: Console) -> None:
     """Print the summary for people."""
     data, used = found["data"], found["data"]["columns_used"]
     line = f"{data['rows']} rows × {data['columns']} columns"
@@ -93,54 +76,37 @@ def show(found: dict[str, Any], *, console: Console) -> None:
         print_(f"  [yellow]chosen[/]    {escape(found['choice'])}")
     if found["quality"]:
         print_(f"[bold]Explains[/]  {escape(explains(found['quality']))}")
-    for caution in cautions(found["quality"], found["hidden_causes"]):
+    for caution in record.cautions:
         print_(f"  [yellow]caution[/]   {escape(caution)}")
-    if "truth" in found:
-        print_(f"[bold]Known[/]     {Comparison(**found['truth']).sentence}")
+    if record.origin and record.origin.known:
+        print_(f"[bold]Known[/]     {record.origin.known}")
     if found["edges"]:
         console.print(_grid(found["edges"]))
     if found["n_edges"] > SHOWN:
         print_(f"… and {found['n_edges'] - SHOWN} more in edges.csv")
-    checks = [found["diagnostics"]["sortability"], _question(found)]
-    for check in filter(None, checks):
+    for check in filter(None, [record.diagnostics.sortability, record.question]):
         print_(f"[bold]Check[/]     {escape(check)}")
 
 
-def _question(found: dict[str, Any]) -> str:
-    if graph_was_given(found["settings"]):
-        return ""
-    names = found["data"]["columns_used"]
-    arrows_in = Counter(str(edge["target"]) for edge in found["edges"])
-    return may_be_effects(names, [arrows_in[name] for name in names], found["quality"])
-
-
 def discrete(types: dict[str, str]) -> str:
-    """The types of columns that are not continuous, by name.
-
-    Example:
-        >>> discrete({"age": "continuous", "visits": "counts", "ill": "0/1"})
-        'visits: counts, ill: 0/1'
-    """
+    """The types of columns that are not continuous, by name."""
     return ", ".join(f"{name}: {own}" for name, own in types.items() if own != "continuous")
 
 
 def _grid(edges: list[dict[str, Any]]) -> Grid:
-    word = "probability" if "probability" in edges[0] else "score"
+    known = "probability" in edges[0]
+    words, style = (("probability", "linked"), ".3f") if known else (("score",), ".4g")
     grid = Grid(box=None, pad_edge=False, padding=(0, 2), show_edge=False)
     grid.add_column("cause", justify="right", overflow="fold")
     grid.add_column("")
     grid.add_column("effect", overflow="fold")
-    grid.add_column(word, justify="right")
-    if word == "probability":
-        grid.add_column("linked", justify="right")
+    for word in words:
+        grid.add_column(word, justify="right")
     grid.add_column("")
     for edge in edges[:SHOWN]:
-        known = word == "probability"
-        numbers = (
-            [f"{edge[name]:.3f}" for name in (word, "linked")] if known else [f"{edge[word]:.4g}"]
-        )
-        ends = [escape(str(edge[end])) for end in ("source", "target")]
-        grid.add_row(ends[0], "→", ends[1], *numbers, _remark(edge))
+        source, target = (escape(str(edge[end])) for end in ("source", "target"))
+        numbers = [f"{edge[word]:{style}}" for word in words]
+        grid.add_row(source, "→", target, *numbers, _remark(edge))
     return grid
 
 

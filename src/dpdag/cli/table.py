@@ -30,7 +30,7 @@ from ..ops.columns import (
 from ..records import Origin, listed
 from ..registry import suggest
 from ..seeding import numpy_generator
-from .under import Under, targets_in, with_rows
+from .under import Targets, Under, targets_in, with_rows
 
 MIN_ROWS = 5
 FILE_ENDINGS = (".csv", ".tsv", ".parquet", ".npy", ".gz", ".xz", ".bz2", ".txt", ".xlsx")
@@ -53,19 +53,19 @@ class Table:
     Attributes:
         frame: What is left of them.
         origin: Where they came from and what was done to them.
+        targets: Names of the columns that were set in each row.
         truth: The data set with the true graph, where there is one.
-        targets: Names of the columns that were set in each row; None where nothing is said of it.
     """
 
     frame: pd.DataFrame
     origin: Origin
+    targets: Sequence[Targets]
     truth: datasets.Dataset | None = None
-    targets: Sequence[tuple[str, ...]] | None = None
 
     @classmethod
     def of(cls, source: str, frame: pd.DataFrame, truth: datasets.Dataset | None = None) -> Table:
         """A table as it was read."""
-        return cls(frame, Origin(source, *frame.shape), truth)
+        return cls(frame, Origin(source, *frame.shape), [()] * len(frame), truth)
 
     @property
     def names(self) -> list[str]:
@@ -73,28 +73,34 @@ class Table:
         return [str(name) for name in self.frame.columns]
 
     @property
+    def true_graph(self) -> Any:
+        """Of just these columns, where it is known."""
+        if self.truth is None or self.names != self.truth.names:
+            return None
+        return self.truth.adjacency
+
+    @property
     def interventions(self) -> list[list[str]] | None:
         """What was set in each row, as learners take it, of the columns that are left."""
-        if self.targets is None or not any(self.targets):
+        if not any(self.targets):
             return None
         kept = set(self.names)
         return [[name for name in row if name in kept] for row in self.targets]
 
     def rows(self, places: list[int], *notes: str) -> Table:
         """Some of the rows, and why."""
-        targets = None if self.targets is None else [self.targets[k] for k in places]
         frame = self.frame.iloc[places].reset_index(drop=True)
-        return replace(self, targets=targets).noting(frame, *notes)
+        targets = [self.targets[k] for k in places]
+        return replace(self, frame=frame, targets=targets).noting(*notes)
 
-    def left(self, frame: pd.DataFrame, dropped: Mapping[str, str]) -> Table:
-        """The table without the columns ``dropped``, for the reasons given."""
-        dropped = {**self.origin.dropped, **dropped}
-        return replace(self, frame=frame, origin=replace(self.origin, dropped=dropped))
+    def without(self, dropped: Mapping[str, str]) -> Table:
+        """The table without some columns, and why."""
+        origin = replace(self.origin, dropped={**self.origin.dropped, **dropped})
+        return replace(self, frame=self.frame.drop(columns=list(dropped)), origin=origin)
 
-    def noting(self, frame: pd.DataFrame, *notes: str) -> Table:
-        """The table after changes that are described, a sentence each."""
-        said = [*self.origin.notes, *notes]
-        return replace(self, frame=frame, origin=replace(self.origin, notes=said))
+    def noting(self, *notes: str) -> Table:
+        """The same with what is to be said of it, a sentence each."""
+        return replace(self, origin=replace(self.origin, notes=[*self.origin.notes, *notes]))
 
 
 def load(
@@ -126,13 +132,13 @@ def load(
     """
     whole = _without(_with_targets(data, reading, interventions_column, under), drop)
     if drop_text:
-        text = datasets.text_columns(whole.frame)
-        whole = whole.left(whole.frame.drop(columns=text), dict.fromkeys(text, "text"))
-    _refuse(whole, types, missing=missing)
-    table = _noted(_informative(whole))
-    table = _complete(table, missing)
+        whole = whole.without(dict.fromkeys(datasets.text_columns(whole.frame), "text"))
+    table = whole.without(datasets.uninformative(whole.frame))
+    _refuse(table, types, missing=missing)
+    table = _complete(_noted(table), missing)
     _check_rows(table)
-    table = _informative(_thinned(table, max_rows, seed))  # fewer rows may be all alike
+    table = _thinned(table, max_rows, seed)
+    table = table.without(datasets.uninformative(table.frame))  # fewer rows may be all alike
     _check_columns(table)
     return table
 
@@ -179,26 +185,26 @@ def _without(table: Table, drop: Sequence[str]) -> Table:
         if name not in names:
             hint = suggest(name, names)
             raise ValueError(f"{table.origin.source} has no column {name!r} to --drop.{hint}")
-    return table.left(table.frame.drop(columns=list(drop)), dict.fromkeys(drop, "as asked"))
+    return table.without(dict.fromkeys(drop, "as asked"))
 
 
 def _noted(table: Table) -> Table:
     """Note columns that number the rows, in whatever order, and values that may be wrong."""
     text = datasets.text_columns(table.frame)
-    notes = []
+    notes, some_set = [], any(table.targets)
     for name, column in datasets.floats(table.frame.drop(columns=text)).items():
         if numbers_rows(column.to_numpy()):
             notes.append(
                 f"{name} numbers the rows: leave an id out with --drop {shlex.quote(str(name))}; a "
                 "time or an order may stay, in the first of --tiers."
             )
-        natural = column[[name not in row for row in table.targets]] if table.targets else column
+        natural = column[[name not in row for row in table.targets]] if some_set else column
         if (code := lone_value(natural.to_numpy())) is not None:
             notes.append(
                 f"{name} is {code:.15g} in {(natural == code).sum()} rows, far from all other "
                 f"values: if it stands for a missing value, add --na {code:.15g}."
             )
-    return table.noting(table.frame, *notes, *_doubtful_labels(table.frame[text]))
+    return table.noting(*notes, *_doubtful_labels(table.frame[text]))
 
 
 def _doubtful_labels(frame: pd.DataFrame) -> list[str]:
@@ -220,16 +226,16 @@ def _doubtful_labels(frame: pd.DataFrame) -> list[str]:
 
 def _refuse(table: Table, types: Mapping[str, str], *, missing: str) -> None:
     """Name all columns that need a decision, and the ways out, at once."""
-    frame = table.frame.drop(columns=list(datasets.uninformative(table.frame)))
+    frame = table.frame
     text, missed = datasets.text_columns(frame), gaps(frame)
     reasons = []
     odd = [name for name in text if _no_category(frame[name], types)]
-    misfits = [name for name in odd if name in types and not _no_category(frame[name], {})]
-    reasons += [
-        f"does not fit --type {name}={types[name]}: {_misfit(frame[name], types)}"
-        for name in misfits
-    ]
-    if odd := [name for name in odd if name not in misfits]:
+    for name in types:
+        if name in odd and not _no_category(frame[name], {}):
+            odd.remove(name)
+            misfit = _misfit(frame[name], types)
+            reasons.append(f"does not fit --type {name}={types[name]}: {misfit}")
+    if odd:
         drops = " ".join(f"--drop {shlex.quote(str(name))}" for name in odd)
         reasons.append(
             f"has text in {text_examples(frame, odd)}, neither numbers nor a few categories; leave "
@@ -269,11 +275,10 @@ def _no_category(column: pd.Series[Any], types: Mapping[str, str]) -> bool:
     """Whether text has too many values for a category, or words among numbers."""
     if _misfit(column, types):
         return True
-    texts = _texts(column)
-    commas, rest = texts[texts.map(_has_comma)], texts[~texts.map(_has_comma)]
-    if rest.empty:
-        return True
-    return bool(len(commas) and commas.map(_is_grouped).all() and rest.map(is_number).all())
+    commas = [text for text in _texts(column) if _has_comma(text)]
+    rest = [text for text in _texts(column) if not _has_comma(text)]
+    grouped = bool(commas) and all(map(_is_grouped, commas))
+    return not rest or (grouped and all(map(is_number, rest)))
 
 
 def _has_dates(column: pd.Series[Any]) -> bool:
@@ -286,11 +291,6 @@ def gaps(frame: pd.DataFrame) -> str:
     """Columns with missing values and how many; nothing where there are none."""
     counts = frame.isna().sum()
     return listed([f"{str(name)!r} ({count})" for name, count in counts.items() if count])
-
-
-def _informative(table: Table) -> Table:
-    useless = datasets.uninformative(table.frame)
-    return table.left(table.frame.drop(columns=list(useless)), useless)
 
 
 def _complete(table: Table, missing: str) -> Table:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from ..learners import LEARNERS, DAGLearner
 from ..records import listed
 from ..registry import suggest
 
@@ -64,8 +63,8 @@ def targets_in(table: Table, column: str) -> Table:
                     f"(--interventions-column), but has no such column.{hint} Several names are "
                     "separated by ';'."
                 )
-    left = table.left(frame.drop(columns=column), {column: "says what was set"})
-    return replace(left, targets=_joined(table.targets, said))
+    told = replace(table, targets=_joined(table.targets, said))
+    return told.without({column: "says what was set"})
 
 
 def with_rows(table: Table, other: Table, under: Under) -> Table:
@@ -83,22 +82,12 @@ def with_rows(table: Table, other: Table, under: Under) -> Table:
             f"{under.file} (--under) lacks the columns {listed([repr(m) for m in missing])} of "
             f"{source}; give it the same columns, or leave these out with --drop."
         )
-    own = table.targets or [()] * len(table.frame)
     more = _joined(other.targets, [under.targets] * len(other.frame))
     frame = pd.concat([table.frame, other.frame[table.frame.columns]], ignore_index=True)
     note = f"{len(other.frame)} rows of {under.file} have {listed(under.targets)} set from outside."
-    whole = replace(table, targets=[*own, *more]).noting(frame, note)
-    return replace(whole, origin=replace(whole.origin, rows=len(frame)))
-
-
-def refuse_unable(learner: DAGLearner) -> None:
-    """Say which learners take interventions where one does not."""
-    if not learner.takes_interventions:
-        takers = ", ".join(name for name, kind in LEARNERS.items() if kind.takes_interventions)
-        raise ValueError(
-            f"{type(learner).__name__} cannot take rows under intervention; leave them out, or use "
-            f"a learner that can: {takers}."
-        )
+    origin = replace(table.origin, rows=len(frame))
+    targets = [*table.targets, *more]
+    return replace(table, frame=frame, origin=origin, targets=targets).noting(note)
 
 
 def _split(text: str) -> Targets:
@@ -112,8 +101,6 @@ def _text(value: Any) -> str:
     return str(int(value) if whole else value)
 
 
-def _joined(known: Sequence[Targets] | None, said: Sequence[Targets]) -> list[Targets]:
+def _joined(known: Sequence[Targets], said: Sequence[Targets]) -> list[Targets]:
     """What was set by both accounts."""
-    if known is None:
-        return list(said)
     return [tuple(dict.fromkeys([*one, *two])) for one, two in zip(known, said)]

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ..columns import Units
 from ..ops.labels import label_index
@@ -149,7 +148,8 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
     invertible = mechanisms.InvertibleFunctionalCausalModel
     invertible.register(ScaledNoiseModel)  # by its methods: dowhy may be missing, its bases too
     causal = gcm.InvertibleStructuralCausalModel(to_networkx(graph))
-    x = training_rows(model)
+    free = torch.zeros_like(model.residuals, dtype=torch.bool)
+    x = model.propagate(model.residuals, fixed=free, values=model.residuals)  # the rows of the fit
     varies = (model.scale(x) != 1).any(0).tolist()
     rows = pd.DataFrame(units.to_original(x), columns=label_index(graph.names))
     position = {name: k for k, name in enumerate(graph.names)}
@@ -168,9 +168,3 @@ def to_dowhy(graph: LearnedGraph, model: StructuralModel, *, units: Units) -> An
         causal.set_causal_mechanism(name, mechanism)
         fitting.fit_causal_model_of_target(causal, name, rows)
     return causal
-
-
-def training_rows(model: StructuralModel) -> Tensor:  # -> (rows, n)
-    """The rows that the residuals came from: the structural equations solved for them."""
-    free = torch.zeros_like(model.residuals, dtype=torch.bool)
-    return model.propagate(model.residuals, fixed=free, values=model.residuals)

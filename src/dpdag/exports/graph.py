@@ -38,12 +38,6 @@ class LearnedGraph:
         adjacency: (n, n) 0/1, a DAG.
         scores: (n, n) larger = more certain.
         probabilities: (n, n), or None where the learner has only scores.
-
-    Example:
-        >>> edge = np.array([[0, 1], [0, 0]])
-        >>> graph = LearnedGraph(["a", "b"], edge, 2.5 * edge)
-        >>> list(graph.edges())
-        [Edge(source='a', target='b', score=2.5, ...)]
     """
 
     names: list[Any]
@@ -65,10 +59,8 @@ class LearnedGraph:
         pairs = np.argwhere(wanted)
         certain_first = np.lexsort((-self.scores[wanted], -strengths[wanted].round(3)))
         for i, j in pairs[certain_first].tolist():
-            edge = Edge(self.names[i], self.names[j], float(self.scores[i, j]))
+            known: tuple[float, ...] = ()
             if self.probabilities is not None:
                 there, back = float(self.probabilities[i, j]), float(self.probabilities[j, i])
-                edge = edge._replace(
-                    probability=there, reverse_probability=back, linked=there + back
-                )
-            yield edge
+                known = (there, back, there + back)
+            yield Edge(self.names[i], self.names[j], float(self.scores[i, j]), *known)

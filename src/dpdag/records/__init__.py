@@ -1,10 +1,9 @@
 """What one fit found, as plain data and in words."""
 
-from .comparison import Comparison, compare
 from .describe import describe, versions
 from .diagnostics import Diagnostics, diagnose, listed
 from .notes import experiment_facts
-from .quality import MISFIT, cautions, explains, graph_was_given, may_be_effects
+from .quality import MISFIT, Comparison, compare, explains
 from .record import Curve, Origin, RunRecord
 
 __all__ = [
@@ -14,14 +13,11 @@ __all__ = [
     "Diagnostics",
     "Origin",
     "RunRecord",
-    "cautions",
     "compare",
     "describe",
     "diagnose",
     "experiment_facts",
     "explains",
-    "graph_was_given",
     "listed",
-    "may_be_effects",
     "versions",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -18,10 +19,9 @@ from ..learners.model_learner import ModelLearner
 from ..learners.validation import fitted_columns
 from ..ops.graphs import reachability
 from ..ops.labels import label_texts
-from .comparison import compare
 from .diagnostics import column_names, diagnose
 from .notes import fit_notes
-from .quality import graph_was_given, quality_facts
+from .quality import compare, graph_was_given, quality_facts
 from .record import Curve, Origin, RunRecord
 
 Array = NDArray[np.float64]
@@ -34,7 +34,12 @@ PREDICTED = 200_000  # values predicted for the curves of one group of sources
 
 
 def describe(
-    learner: DAGLearner, X: Any, *, seconds: float | None = None, truth: Any = None
+    learner: DAGLearner,
+    X: Any,
+    *,
+    seconds: float | None = None,
+    truth: Any = None,
+    origin: Origin | None = None,
 ) -> RunRecord:
     r"""Everything a report needs of a fitted learner and of the data it was fitted to.
 
@@ -47,19 +52,23 @@ def describe(
         X: (rows, n) the data it was fitted to, columns in any order if they have names.
         seconds: What fitting took.
         truth: The known graph to compare with, as a matrix, a DataFrame or a networkx graph.
+        origin: Where ``X`` came from.
 
     Example:
         >>> from dpdag import CAM
         >>> a = np.random.default_rng(0).normal(size=300)
         >>> X = pd.DataFrame({"cause": a, "effect": np.tanh(2 * a) + 0.1 * np.cos(40 * a)})
-        >>> describe(CAM().fit(X), X).edges()[0][:2]
-        ('cause', 'effect')
+        >>> describe(CAM().fit(X), X).adjacency.tolist()
+        [[0, 1], [0, 0]]
     """
-    names = _names(learner, X)
-    values = np.asarray(fitted_columns(learner, X), dtype=np.float64)
-    if values.shape[1:] != (len(names),):
-        raise ValueError(f"X must be (rows, {len(names)}) as fitted; got shape {values.shape}.")
-    settings = _settings(learner)
+    own, n = fitted_columns(learner, X), learner.n_features_in_
+    values = np.asarray(own, dtype=np.float64)
+    if values.shape[1:] != (n,):
+        raise ValueError(f"X must be (rows, {n}) as fitted; got shape {values.shape}.")
+    labels = getattr(learner, "feature_names_in_", None)
+    names = column_names(own) if labels is None else label_texts(labels)
+    parameters = learner.get_params(deep=False).items()
+    settings = {name: _setting(value) for name, value in parameters if name not in OMITTED}
     learned = None if graph_was_given(settings) else learner.adjacency_
     complete = values[~np.isnan(values).any(1)]
     return RunRecord(
@@ -81,7 +90,7 @@ def describe(
         seconds=seconds,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         choice=_choice(getattr(learner, "choice_", None)),
-        origin=_origin(learner, values, names, truth),
+        origin=_origin(learner, origin, names, len(values), truth),
         quality=quality_facts(learner),
         hidden_causes=getattr(learner, "hidden_causes_", []),
     )
@@ -118,21 +127,16 @@ def _counted(kinds: list[str]) -> str:
     return ", ".join(f"{kind} ({k} column{'s' if k > 1 else ''})" for kind, k in ordered)
 
 
-def _names(learner: DAGLearner, X: Any) -> list[str]:
-    if hasattr(learner, "feature_names_in_"):
-        return label_texts(learner.feature_names_in_)
-    if np.ndim(X) == 2 and np.shape(X)[1] == learner.n_features_in_:
-        return column_names(X)
-    return [f"x{k}" for k in range(learner.n_features_in_)]
-
-
-def _origin(learner: DAGLearner, values: Array, names: list[str], truth: Any) -> Origin | None:
-    rows, columns = values.shape
+def _origin(
+    learner: DAGLearner, origin: Origin | None, names: list[str], rows: int, truth: Any
+) -> Origin | None:
+    """Where the data came from, with what is to be said of the fit; None where nothing is."""
     notes = fit_notes(learner, rows)
-    if truth is None:
-        return Origin("", rows, columns, notes=notes) if notes else None
-    known = compare(learner.adjacency_, truth, names).sentence
-    return Origin("", rows, columns, notes=notes, known=known)
+    known = "" if truth is None else compare(learner.adjacency_, truth, names).sentence
+    if origin is None and not notes and not known:
+        return None
+    origin = origin or Origin("", rows, len(names))
+    return replace(origin, notes=[*origin.notes, *notes], known=known)
 
 
 def _posterior(learner: Any) -> dict[str, Any]:
@@ -199,11 +203,6 @@ def _thinned(values: Array, limit: int) -> Array:
     if len(values) <= limit:
         return values
     return values[np.linspace(0, len(values) - 1, limit).round().astype(int)]
-
-
-def _settings(learner: DAGLearner) -> dict[str, Any]:
-    params = learner.get_params(deep=False)
-    return {name: _setting(value) for name, value in params.items() if name not in OMITTED}
 
 
 def _setting(value: Any) -> Any:

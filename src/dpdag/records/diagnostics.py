@@ -62,55 +62,34 @@ class Diagnostics:
     def notes(self) -> list[str]:
         """What deserves attention, a sentence each; empty where nothing does."""
         few_rows = self.rows < 10 * self.columns
-        return [
-            sentence
-            for shown, sentence in (
-                (few_rows, f"Only {self.rows} rows for {self.columns} columns: expect doubt."),
-                (self.missing, f"Values are missing in {listed(list(self.missing))}."),
-                (self.constant, f"Constant, so without causes: {listed(self.constant)}."),
-                (self.duplicates, f"Copies of each other: {listed(self.duplicates)}."),
-                (
-                    self.near_duplicates,
-                    f"Almost copies, whose direction is a guess: {listed(self.near_duplicates)}.",
-                ),
-                *(
-                    (
-                        True,
-                        f"Tied by arithmetic: {listed(group)} (a total and its parts, or shares of "
-                        "one whole). Any of them can be computed from the others, so arrows "
-                        "between them mean nothing: leave the total out, or take logarithms of "
-                        "ratios of shares.",
-                    )
-                    for group in self.relations
-                ),
-                *(
-                    (
-                        True,
-                        f"{coarse} is {fine} cut into classes. No direction is told at either: "
-                        f"leave one of them out (--drop {coarse}).",
-                    )
-                    for fine, coarse in self.classes
-                ),
-                (
-                    self.heavy_tailed,
-                    f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; "
-                    "logarithms may help (DAGPosterior tries them).",
-                ),
-                (
-                    self.skewed,
-                    f"Strongly skewed: {listed(self.skewed)}; logarithms may help "
-                    "(DAGPosterior tries them; elsewhere take them first, of 1 + x "
-                    "where there are zeros).",
-                ),
-                (
-                    self.few_values,
-                    f"Few distinct values, yet taken for continuous: {listed(self.few_values)}. "
-                    "Which way arrows at them point is a guess; DAGPosterior infers their types "
-                    "where none are given.",
-                ),
-            )
-            if shown
+        tied = [
+            f"Tied by arithmetic: {listed(group)} (a total and its parts, or shares of one whole). "
+            "Any of them can be computed from the others, so arrows between them mean nothing: "
+            "leave the total out, or take logarithms of ratios of shares."
+            for group in self.relations
         ]
+        cut = [
+            f"{coarse} is {fine} cut into classes. No direction is told at either: leave one of "
+            f"them out (--drop {coarse})."
+            for fine, coarse in self.classes
+        ]
+        said = {
+            f"Only {self.rows} rows for {self.columns} columns: expect doubt.": few_rows,
+            f"Values are missing in {listed(list(self.missing))}.": self.missing,
+            f"Constant, so without causes: {listed(self.constant)}.": self.constant,
+            f"Copies of each other: {listed(self.duplicates)}.": self.duplicates,
+            "Almost copies, whose direction is a guess: "
+            f"{listed(self.near_duplicates)}.": self.near_duplicates,
+            **dict.fromkeys([*tied, *cut], True),
+            f"Heavy tails, where a few rows decide: {listed(self.heavy_tailed)}; logarithms may "
+            "help (DAGPosterior tries them).": self.heavy_tailed,
+            f"Strongly skewed: {listed(self.skewed)}; logarithms may help (DAGPosterior tries "
+            "them; elsewhere take them first, of 1 + x where there are zeros).": self.skewed,
+            f"Few distinct values, yet taken for continuous: {listed(self.few_values)}. Which way "
+            "arrows at them point is a guess; DAGPosterior infers their types where none are "
+            "given.": self.few_values,
+        }
+        return [sentence for sentence, holds in said.items() if holds]
 
 
 def diagnose(
@@ -128,12 +107,6 @@ def diagnose(
         graph: (n, n) adjacency along which to judge sortability, such as the learned one.
         types: Of the columns, where they are known: tails and few values of discrete ones are no
             surprise.
-
-    Example:
-        >>> table = np.random.default_rng(0).normal(size=(50, 2)) @ [[1.0, 2.0, 0.0], [0.0, 0, 1]]
-        >>> found = diagnose(table, ["a", "b", "c"])
-        >>> found.duplicates, found.notes
-        ([('a', 'b')], ['Copies of each other: a and b.'])
     """
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or not values.size:
@@ -154,6 +127,7 @@ def diagnose(
     few = varies & (distinct <= max(2, min(FEW, len(values) // 2)))
     heavy = varies & ~few & ((z**4).mean(0) - 3 > HEAVY)
     skewed = varies & ~(heavy | few) & ~(values < 0).any(0) & ((z**3).mean(0) > SKEWED)
+    tied = exact_relations(torch.from_numpy(z)).groups
     return Diagnostics(
         rows=values.shape[0],
         columns=values.shape[1],
@@ -161,17 +135,13 @@ def diagnose(
         constant=named(constant),
         duplicates=pairs(strength > 1 - 1e-12),
         near_duplicates=pairs((strength > NEAR) & (strength <= 1 - 1e-12)),
-        relations=[[labels[k] for k in group] for group in _relations(z) if len(group) > 2],
+        relations=[[labels[k] for k in group] for group in tied if len(group) > 2],
         classes=pairs(classes(torch.from_numpy(z)).numpy()),
         heavy_tailed=named(heavy),
         few_values=named(few),
         skewed=named(skewed),
         sortability=_verdict(values, graph),
     )
-
-
-def _relations(z: Array) -> list[list[int]]:  # (rows, n)
-    return exact_relations(torch.from_numpy(z)).groups
 
 
 def column_names(X: Any) -> list[str]:

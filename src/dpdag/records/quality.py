@@ -1,12 +1,13 @@
-"""Whether a graph is any good, in words: what it explains, what it leaves, what may hide."""
+"""Whether a graph is any good, in words: what it explains, leaves and hides, and what is known."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..metrics import edge_report, shd
 from .diagnostics import listed
 
 MISFIT = 12.0  # nats that a column leaves unexplained beyond chance: 1 of 48 tables that obey
@@ -35,14 +36,7 @@ def quality_facts(learner: Any) -> dict[str, Any] | None:
 
 
 def explains(quality: Mapping[str, Any]) -> str:
-    """What a graph explains beside no graph and graphs of chance, in words and then in numbers.
-
-    Example:
-        >>> found = {"by_curves": 1.3, "nats_per_row": 1.3, "random_graphs": [0.1, 0.3]}
-        >>> print(explains({**found, "found_again": None}))
-        far more than 2 random graphs of the same size (1.30 nats a row over no graph, they 0.10 to
-        0.30); which way its arrows point is not tested by this
-    """
+    """What a graph explains beside no graph and graphs of chance, in words and then in numbers."""
     own, whole, drawn = (quality[k] for k in ("by_curves", "nats_per_row", "random_graphs"))
     if not own and not whole:
         return "nothing: no links were found; there are none, or the rows are too few to show them"
@@ -85,31 +79,23 @@ def _of_chance(quality: Mapping[str, Any]) -> list[str]:
 
 
 def _of_columns(quality: Mapping[str, Any]) -> list[str]:
+    by_misfit = sorted(quality["columns"], key=lambda one: -one["misfit"])
+    left = [one["column"] for one in by_misfit if one["misfit"] > MISFIT]
     computed = [one["column"] for one in quality["columns"] if one["explained"] > COMPUTED]
-    return _of_functions(computed) + _of_misfits(quality)
-
-
-def _of_functions(computed: list[str]) -> list[str]:
-    if not computed:
-        return []
-    return [
-        f"{listed(computed)} can be computed almost exactly from other columns: probably a total, "
-        "a ratio or a copy in other units, so that arrows there are arithmetic rather than nature, "
-        f"and may point any way. Consider leaving it out (--drop {computed[0]})."
-    ]
-
-
-def _of_misfits(quality: Mapping[str, Any]) -> list[str]:
-    left = [one for one in quality["columns"] if one["misfit"] > MISFIT]
-    left.sort(key=lambda one: -one["misfit"])
-    if not left:
-        return []
-    names = listed([one["column"] for one in left])
-    return [
-        f"Not all is explained: what the causes leave of {names} still follows other columns. "
-        "Functions of another kind, or causes that were not measured, are at work there: trust "
-        "the arrows at these columns least."
-    ]
+    found = []
+    if computed:
+        found.append(
+            f"{listed(computed)} can be computed almost exactly from other columns: probably a "
+            "total, a ratio or a copy in other units, so that arrows there are arithmetic rather "
+            f"than nature, and may point any way. Consider leaving it out (--drop {computed[0]})."
+        )
+    if left:
+        found.append(
+            f"Not all is explained: what the causes leave of {listed(left)} still follows other "
+            "columns. Functions of another kind, or causes that were not measured, are at work "
+            "there: trust the arrows at these columns least."
+        )
+    return found
 
 
 def graph_was_given(settings: Mapping[str, Any]) -> bool:
@@ -126,12 +112,6 @@ def may_be_effects(
         names: Of the columns.
         arrows_in: How many arrows lead into each.
         quality: Columns of which least is explained come first: they are the likeliest roots.
-
-    Example:
-        >>> print(may_be_effects(["sex", "dose"], [2, 0], None))
-        Can each of these be an effect of other columns? sex (2 arrows in). Where one cannot, as
-        age, sex or a treatment by lot, other arrows may be wrong with it: say so and fit again
-        (--first sex).
     """
     share = [0.0] * len(names)
     if quality is not None:
@@ -146,4 +126,48 @@ def may_be_effects(
         f"Can each of these be an effect of other columns? {listed(counted, ASKED)}. Where one "
         "cannot, as age, sex or a treatment by lot, other arrows may be wrong with it: say so and "
         f"fit again (--first {names[effects[0]]})."
+    )
+
+
+class Comparison(NamedTuple):
+    """How far a learned graph is the known one.
+
+    Attributes:
+        edges: Edges of the known graph.
+        found: Of these, how many were learned.
+        reversed: Of these, how many were learned the other way round.
+        other: Learned edges that are none of them in either direction.
+        shd: Edges to add, delete or reverse.
+    """
+
+    edges: int
+    found: int
+    reversed: int
+    other: int
+    shd: int
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        return (
+            f"of the {self.edges} edges of the reference graph {self.found} were found, "
+            f"{self.reversed} reversed; {self.other} of the learned are not in it"
+        )
+
+
+def compare(learned: Any, truth: Any, names: Sequence[str] | None = None) -> Comparison:
+    """Count what a learned graph shares with the known one.
+
+    Arguments:
+        learned: Directed graph.
+        truth: The known DAG over the same nodes, aligned by name where it has names.
+        names: Names of the nodes of matrices that have none.
+    """
+    counts = edge_report(truth, learned, names=names)
+    return Comparison(
+        edges=counts.true_positives + counts.false_negatives,
+        found=counts.true_positives,
+        reversed=counts.reversed,
+        other=counts.false_positives - counts.reversed,
+        shd=shd(truth, learned, names=names),
     )

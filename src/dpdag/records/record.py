@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..files import write_whole
 from ..ops.graphs import is_acyclic
 from .diagnostics import Diagnostics
+from .quality import cautions, graph_was_given, may_be_effects
 
 FORMAT = 1
 
@@ -135,16 +136,24 @@ class RunRecord:
         learned = self.edge_scores[self.adjacency != 0]
         return float(learned.min()) if learned.size else float(self.edge_scores.max())
 
-    def edges(self, *, learned: bool = True) -> list[tuple[str, str, float]]:
-        """(source, target, strength), strongest first; all pairs where ``learned`` is False."""
-        wanted = self.adjacency != 0 if learned else ~np.eye(len(self.names), dtype=bool)
-        found = [(i, j, float(self.strengths[i, j])) for i, j in np.argwhere(wanted).tolist()]
-        found.sort(key=lambda edge: -edge[2])
-        return [(self.names[i], self.names[j], strength) for i, j, strength in found]
+    @property
+    def cautions(self) -> list[str]:
+        """What a reader has to know before acting on the graph, a sentence each."""
+        return cautions(self.quality, self.hidden_causes)
+
+    @property
+    def question(self) -> str:
+        """What only a reader can answer of the graph; "" of one that was given."""
+        if graph_was_given(self.settings):
+            return ""
+        return may_be_effects(self.names, self.adjacency.sum(0).tolist(), self.quality)
 
     def save(self, path: str | Path) -> None:
         """Write the record as JSON, all or nothing."""
-        write_whole(Path(path), json.dumps(self._facts(), allow_nan=False))
+        facts = {"format": FORMAT, **asdict(self)}
+        facts["adjacency"] = np.argwhere(self.adjacency)
+        facts["samples"] = [np.argwhere(graph) for graph in self.samples]
+        write_whole(Path(path), json.dumps(_plain(facts), allow_nan=False))
 
     @classmethod
     def load(cls, path: str | Path) -> RunRecord:
@@ -168,19 +177,11 @@ class RunRecord:
             reason = " ".join(str(error).split())
             raise ValueError(f"{path} is damaged: {reason}") from None
 
-    def _facts(self) -> dict[str, Any]:
-        facts = asdict(self)
-        facts["adjacency"] = np.argwhere(self.adjacency).tolist()
-        facts["samples"] = [np.argwhere(graph).tolist() for graph in self.samples]
-        return {"format": FORMAT, **{name: _plain(value) for name, value in facts.items()}}
-
 
 def _plain(value: Any) -> Any:
     """The value as JSON knows it; NaN and infinity become null."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.generic)):
         return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -193,9 +194,8 @@ def _plain(value: Any) -> Any:
 def _revived(facts: dict[str, Any]) -> dict[str, Any]:
     """Arguments of a record from its JSON."""
     n = len(facts["names"])
-    matrices = ("edge_scores", "edge_probabilities", "ancestor_probabilities", "points")
     revived = dict(facts)
-    for name in matrices:
+    for name in ("edge_scores", "edge_probabilities", "ancestor_probabilities", "points"):
         if facts[name] is not None:
             revived[name] = np.array(facts[name], dtype=np.float64)
     revived["adjacency"] = _graph(facts["adjacency"], n)

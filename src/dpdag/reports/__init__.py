@@ -2,10 +2,9 @@
 
 from .html import render_report, report, write_report
 from .plot import plot_graph
-from .study import markdown_report, write_study
+from .study import write_study
 
 __all__ = [
-    "markdown_report",
     "plot_graph",
     "render_report",
     "report",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,29 +88,23 @@ def _panel(axes: Axes, layout: Layout, figure: Figure, outcomes: Sequence[Outcom
 
 def _averaged(figure: Figure, outcomes: Sequence[Outcome]) -> tuple[Array, Array, Array]:
     """Mean and standard error of y at each x."""
-    points: dict[float, list[float]] = defaultdict(list)
-    for one in outcomes:
-        for x, y in zip(_listed(one.values[figure.x]), _listed(one.values[figure.y])):
-            points[round(float(x), 6)].append(float(y))
-    xs = sorted(points)
-    means = [np.mean(points[x]) for x in xs]
-    errors = [
-        np.std(points[x], ddof=1) / len(points[x]) ** 0.5 if len(points[x]) > 1 else 0.0 for x in xs
-    ]
-    return np.array(xs), np.array(means), np.array(errors)
+    x, y = (
+        np.concatenate([np.ravel(one.values[name]).astype(np.float64) for one in outcomes])
+        for name in (figure.x, figure.y)
+    )
+    at, inverse = np.unique(x.round(6), return_inverse=True)
+    points = [y[inverse == k] for k in range(len(at))]
+    errors = [own.std(ddof=1) / len(own) ** 0.5 if len(own) > 1 else 0.0 for own in points]
+    return at, np.array([own.mean() for own in points]), np.array(errors)
 
 
 def _pooled(figure: Figure, outcomes: Sequence[Outcome]) -> tuple[Array, Array, Array]:
     """x and y of every bin, averaged by counts, with the binomial standard error of y."""
     counts, x, y = (
-        np.array([_listed(one.values[name]) for one in outcomes])
+        np.stack([np.ravel(one.values[name]) for one in outcomes])
         for name in (figure.pooled, figure.x, figure.y)
     )
     total = counts.sum(0)
     used = total >= 5
     x, y = ((counts * part).sum(0)[used] / total[used] for part in (x, y))
     return x, y, np.sqrt(y * (1 - y) / total[used])
-
-
-def _listed(values: Any) -> list[float]:
-    return values if isinstance(values, list) else [values]

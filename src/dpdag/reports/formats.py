@@ -11,15 +11,7 @@ NOTHING = "–"
 
 
 def markdown(grid: Grid) -> str:
-    r"""A table in Markdown.
-
-    Example:
-        >>> entry = Entry(99.31, 0.52, (91.2, 0.7), digits=1, rank=1, done=9, planned=10)
-        >>> print(markdown(Grid("ER-10-10", ("method",), ("AUC",), ((("GraN-DAG",), (entry,)),))))
-        | method | AUC |
-        |---|---|
-        | GraN-DAG | **99.3 ± 0.5** (91.2 ± 0.7) 9/10 |
-    """
+    """A table in Markdown."""
     marks = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
     lines = ["| " + " | ".join(map(_no_emphasis, (*grid.labels, *grid.heads))) + " |"]
     lines.append("|" + "---|" * (len(grid.labels) + len(grid.heads)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ..ops.layout import bends, layered
@@ -248,29 +249,16 @@ def training(record: RunRecord) -> dict[str, Any] | None:
     }
     if "epoch" not in columns:  # a search is over when it is over
         return None
-    steps = columns.pop("epoch")
-    rows = len(steps)
+    frame = pd.DataFrame(columns)
     start = next((name for name in ("replica", "restart", "resample") if name in columns), None)
-    replicas = columns.pop(start) if start else [0] * rows
-    lines = []
-    for replica in sorted(set(replicas)):
-        rows_of = [k for k in range(rows) if replicas[k] == replica]
-        rows_of = rows_of[:: max(1, -(-len(rows_of) // MAX_STEPS))]
-        lines.append(rows_of)
-    panels: list[dict[str, Any]] = [
-        {
-            "title": PANELS.get(name, name),
-            "lines": [
-                [
-                    [steps[k] for k in line if values[k] is not None],
-                    [_rounded(values[k], 5) for k in line if values[k] is not None],
-                ]
-                for line in lines
-            ],
-        }
-        for name, values in columns.items()
-    ]
-    panels = [panel for panel in panels if any(len(x) > 1 for x, _ in panel["lines"])]
+    lines = [frame] if start is None else [own for _, own in frame.groupby(start)]
+    lines = [own[:: max(1, -(-len(own) // MAX_STEPS))] for own in lines]
+    panels = []
+    for name in frame.columns.difference(["epoch", start], sort=False):
+        drawn = [own[own[name].notna()] for own in lines]
+        if any(len(own) > 1 for own in drawn):
+            points = [[own["epoch"].tolist(), _rounded(own[name].to_numpy(), 5)] for own in drawn]
+            panels.append({"title": PANELS.get(name, name), "lines": points})
     return {"axis": "epoch", "panels": panels} if panels else None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..records import MISFIT, Origin, RunRecord, cautions, explains, graph_was_given, may_be_effects
+from ..records import MISFIT, Origin, RunRecord, explains
 from .payload import WIDE, training
 
 SURE = 0.9
@@ -17,7 +17,19 @@ SURE = 0.9
 
 def sections(record: RunRecord) -> dict[str, str]:
     """Markup by the name of its place in the template."""
-    n = len(record.names)
+    scale = "" if record.word == "probability" else " Colours are on a logarithmic scale."
+    quality = ""
+    if record.quality is not None:
+        quality = f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
+    n, linked = len(record.names), bool(record.adjacency.any())
+    shown = {
+        "matrix": n <= WIDE,
+        "quality": record.quality is not None,
+        "explained": linked,
+        "samples": len(record.samples) and linked and n <= WIDE,
+        "ancestors": record.ancestor_probabilities is not None and n <= WIDE,
+        "history": training(record) is not None,
+    }
     return {
         "title": escape(f"Causal graph of {n} variables{_place(record.origin)}"),
         "subtitle": _subtitle(record),
@@ -27,23 +39,16 @@ def sections(record: RunRecord) -> dict[str, str]:
         "links": "edges" if record.word == "score" else "links",
         "words": "scores" if record.word == "score" else "probabilities",
         "meaning": _meaning(record),
-        "heat_note": _heat_note(record),
+        "heat_note": f"From row to column. Variables are in causal order, causes first.{scale}",
         "size": "large" if n > 60 else "small",
-        "hide_matrix": "hidden" if n > WIDE else "",
         "origin": _origin(record),
-        "quality": _quality(record),
-        "hide_quality": "hidden" if record.quality is None else "",
-        "hide_explained": "" if record.adjacency.any() else "hidden",
+        "quality": quality,
         "orange": _orange(record),
         "diagnostics": _list(record.diagnostics.notes or ["Nothing unusual was found."]),
         "choice": f"<p>Chosen: {escape(record.choice)}</p>" if record.choice else "",
         "settings": _table(record.settings),
         "versions": _table(record.versions),
-        "hide_samples": (
-            "" if len(record.samples) and record.adjacency.any() and n <= WIDE else "hidden"
-        ),
-        "hide_ancestors": ("hidden" if record.ancestor_probabilities is None or n > WIDE else ""),
-        "hide_history": "hidden" if training(record) is None else "",
+        **{f"hide_{part}": "" if holds else "hidden" for part, holds in shown.items()},
     }
 
 
@@ -80,25 +85,13 @@ def _origin(record: RunRecord) -> str:
     return _list(items)
 
 
-def _quality(record: RunRecord) -> str:
-    """What the graph explains."""
-    if record.quality is None:
-        return ""
-    return f"<p class='verdict'>It explains {escape(explains(record.quality))}.</p>"
-
-
 def _warnings(record: RunRecord) -> str:
     """What holds of this table and graph in particular, before what holds of all."""
-    found = cautions(record.quality, record.hidden_causes)
-    if record.diagnostics.sortability:
-        found.insert(0, record.diagnostics.sortability)
-    arrows_in = record.adjacency.sum(0).tolist()
-    question = may_be_effects(record.names, arrows_in, record.quality)
-    if question and not graph_was_given(record.settings):
-        found.append(question)
+    found = [record.diagnostics.sortability, *record.cautions, record.question]
     if not record.adjacency.any():
         found.append("No links were found: there are none, or the rows are too few to show them.")
-    return _list(found) if found else ""
+    said = [sentence for sentence in found if sentence]
+    return _list(said) if said else ""
 
 
 def _orange(record: RunRecord) -> str:
@@ -153,11 +146,6 @@ def _meaning(record: RunRecord) -> str:
         "more certain, but they are no probabilities, so no expected precision can be named. "
         "For probabilities fit DAGPosterior."
     )
-
-
-def _heat_note(record: RunRecord) -> str:
-    scale = "" if record.word == "probability" else " Colours are on a logarithmic scale."
-    return f"From row to column. Variables are in causal order, causes first.{scale}"
 
 
 def _list(items: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..experiments import Figure, Layout, Outcome, Store, read_layouts
 from . import formats
 from .figures import draw_figure
-from .tables import Grid, best_counts, grids, of_layout
+from .tables import Grid, best_counts, entries, grids, of_layout
 
 NOTE = (
     "Mean ± standard error over data sets and seeds; the best in bold, the second underlined; "
@@ -31,7 +31,6 @@ class Section(NamedTuple):
     """An experiment with all that is to be shown of it."""
 
     layout: Layout
-    outcomes: list[Outcome]
     grids: list[Grid]
     notes: list[str]
     figures: list[Path]
@@ -45,52 +44,39 @@ def write_study(folder: str | Path, out: str | Path | None = None) -> list[Path]
         out: Where to write; by default there.
     """
     store, target = Store(folder), Path(folder if out is None else out)
-    found = sections(store, target / "figures")
-    target.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, text in (
-        ("report.md", _markdown(found)),
-        ("report.html", _html(found)),
-        ("report.tex", _latex(found)),
-    ):
-        (target / name).write_text(text, encoding="utf-8")
-        written.append(target / name)
-    return written + [file for section in found for file in section.figures]
-
-
-def markdown_report(store: Store) -> str:
-    """The tables of a store in Markdown, without figures."""
-    return _markdown(sections(store, None))
-
-
-def sections(store: Store, figures: Path | None) -> list[Section]:
-    """Everything to be shown, experiment by experiment; figures are drawn into a folder."""
     outcomes = store.outcomes()
-    return [
-        _section(layout, of_layout(layout, outcomes), figures) for layout in read_layouts(store)
+    found = [
+        _section(layout, of_layout(layout, outcomes), target / "figures")
+        for layout in read_layouts(store)
     ]
+    texts = {"md": _markdown(found), "html": _html(found), "tex": _latex(found)}
+    target.mkdir(parents=True, exist_ok=True)
+    for kind, text in texts.items():
+        (target / f"report.{kind}").write_text(text, encoding="utf-8")
+    figures = [file for section in found for file in section.figures]
+    return [*(target / f"report.{kind}" for kind in texts), *figures]
 
 
-def _section(layout: Layout, outcomes: list[Outcome], folder: Path | None) -> Section:
+def _section(layout: Layout, outcomes: list[Outcome], folder: Path) -> Section:
     tables: list[Grid] = []
     notes, files = [], []
     for number, view in enumerate(layout.views):
         if isinstance(view, Figure):
-            if folder is not None and find_spec("matplotlib"):
+            if find_spec("matplotlib"):
                 files += draw_figure(layout, view, outcomes, folder / f"{layout.name}-{number}")
-            elif folder is not None:
+            else:
                 notes.append("Its figures need matplotlib: pip install 'dpdag[plot]'.")
             continue
-        own = grids(layout, view, outcomes)
-        tables += own
-        counts, scores = best_counts(own, view)
-        if said := "; ".join(f"{method} {count}" for method, count in counts.items() if count):
+        shown = entries(layout, view, outcomes)
+        tables += grids(shown, view.columns)
+        counts, scores = best_counts(shown)
+        if said := "; ".join(f"{method} {count}" for method, count in counts.items()):
             notes.append(f"Best of {scores} scores: {said}.")
     sets = Counter((one.dataset, one.method) for one in outcomes if not one.error).values()
     if sets:
         span = f"{min(sets)} to {max(sets)}" if min(sets) < max(sets) else f"{max(sets)}"
         notes.append(f"Fits for each data set and method: {span}.")
-    return Section(layout, outcomes, tables, notes + _failures(outcomes), files)
+    return Section(layout, tables, notes + _failures(outcomes), files)
 
 
 def _failures(outcomes: Sequence[Outcome]) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from ..experiments import Layout, Metric, Outcome, Table
 
 Array = NDArray[np.float64]
+Key = tuple[str, str, str]  # data set, method, metric
 
 
 @dataclass(frozen=True)
@@ -69,67 +71,54 @@ def of_layout(layout: Layout, outcomes: Mapping[str, Outcome]) -> list[Outcome]:
     return [one for one in found if one.batch == 1 or not layout.alone]
 
 
-def grids(layout: Layout, table: Table, outcomes: Sequence[Outcome]) -> list[Grid]:
-    """The tables that a view asks for."""
-    sets = [name for name in layout.datasets if any(one.dataset == name for one in outcomes)]
-    methods = [name for name in layout.methods if any(one.method == name for one in outcomes)]
-    entries = {
+def entries(layout: Layout, table: Table, outcomes: Sequence[Outcome]) -> dict[Key, Entry]:
+    """What a view shows, ranked."""
+    pairs = {(one.dataset, one.method) for one in outcomes}
+    sets = [name for name in layout.datasets if any(name == data for data, _ in pairs)]
+    methods = [name for name in layout.methods if any(name == method for _, method in pairs)]
+    found = {
         (data, method, metric.name): _entry(layout, table, outcomes, data, method, metric)
         for data in sets
         for method in methods
+        if (data, method) in pairs or table.columns == "methods"
         for metric in table.metrics
     }
     for data in sets:
         for metric in table.metrics:
             keys = [(data, method, metric.name) for method in methods]
-            ranked = [key for key in keys if key[1] not in table.unranked]
-            for key, rank in zip(ranked, _ranks([entries[key] for key in ranked], metric)):
-                entries[key] = replace(entries[key], rank=rank)
-    names = tuple(metric.name for metric in table.metrics)
-    if table.columns == "methods":
-        return [
-            Grid(
-                name,
-                ("data",),
-                tuple(methods),
-                tuple(((data,), tuple(entries[data, m, name] for m in methods)) for data in sets),
-            )
-            for name in names
-        ]
-    rows = {
-        (data, method): tuple(entries[data, method, name] for name in names)
-        for data in sets
-        for method in methods
-        if any(one.dataset == data and one.method == method for one in outcomes)
-    }
-    if table.columns == "all":
-        return [Grid("", ("data", "method"), names, tuple(rows.items()))]
+            ranked = [key for key in keys if key in found and key[1] not in table.unranked]
+            for key, rank in zip(ranked, _ranks([found[key] for key in ranked], metric)):
+                found[key] = replace(found[key], rank=rank)
+    return found
+
+
+def grids(found: Mapping[Key, Entry], columns: str) -> list[Grid]:
+    """The tables of a view that has these columns."""
+    labels = {"metrics": ("method",), "methods": ("data",), "all": ("data", "method")}[columns]
+    titled: dict[str, dict[tuple[str, ...], dict[str, Entry]]] = {}
+    for (data, method, metric), entry in found.items():
+        title, names, head = {
+            "metrics": (data, (method,), metric),
+            "methods": (metric, (data,), method),
+            "all": ("", (data, method), metric),
+        }[columns]
+        titled.setdefault(title, {}).setdefault(names, {})[head] = entry
     return [
         Grid(
-            data,
-            ("method",),
-            names,
-            tuple(((method,), row) for (own, method), row in rows.items() if own == data),
+            title,
+            labels,
+            heads=tuple(next(iter(rows.values()))),
+            rows=tuple((names, tuple(row.values())) for names, row in rows.items()),
         )
-        for data in sets
+        for title, rows in titled.items()
     ]
 
 
-def best_counts(found: Iterable[Grid], table: Table) -> tuple[dict[str, int], int]:
+def best_counts(found: Mapping[Key, Entry]) -> tuple[dict[str, int], int]:
     """How often each method is best, and of how many comparisons."""
-    counts: dict[str, int] = {}
-    compared = set()
-    for grid in found:
-        for labels, row in grid.rows:
-            for head, entry in zip(grid.heads, row):
-                across = table.columns == "methods"
-                method, metric = (head, grid.title) if across else (labels[-1], head)
-                if entry.rank:
-                    compared.add(
-                        (grid.title, labels[0] if len(labels) > 1 or across else "", metric)
-                    )
-                    counts[method] = counts.get(method, 0) + (entry.rank == 1)
-    return counts, len(compared)
+    best = Counter(method for (_, method, _), entry in found.items() if entry.rank == 1)
+    compared = {(data, metric) for (data, _, metric), entry in found.items() if entry.rank}
+    return {method: best[method] for _, method, _ in found if best[method]}, len(compared)
 
 
 def _entry(
@@ -144,7 +133,10 @@ def _entry(
     needed = metric.gap or (metric.name,)
     own = [one for one in own if one.values.keys() >= {*needed}]
     values = metric.scale * (_gap(own, metric.gap) if metric.gap else _column(own, metric.name))
-    known = _of_the_paper(table.paper, data, method, metric.name)
+    stated = (
+        paper_tables()[name].get(data, {}).get(method, {}).get(metric.name) for name in table.paper
+    )
+    known = next((one for one in stated if one is not None), None)
     start = f"{method} × {data}["
     return Entry(
         mean=float(values.mean()) if values.size else None,
@@ -166,14 +158,6 @@ def _gap(outcomes: Sequence[Outcome], names: Sequence[str]) -> Array:  # -> (1,)
         return np.zeros(0)
     one, other, counts = (_column(outcomes, name) for name in names)
     return np.abs((counts * (one - other)).sum(0)).sum(keepdims=True) / counts.sum()
-
-
-def _of_the_paper(tables: Sequence[str], data: str, method: str, metric: str) -> Any:
-    for name in tables:
-        found = paper_tables()[name].get(data, {}).get(method, {}).get(metric)
-        if found is not None:
-            return found
-    return None
 
 
 def _ranks(entries: Sequence[Entry], metric: Metric) -> list[int]:
