@@ -163,7 +163,7 @@ def test_adam_equals_torch_and_freezes() -> None:
     theirs = torch.optim.Adam([y], lr=0.05)
     for step in range(20):
         if step == 10:
-            ours.freeze(torch.tensor([True, False, False]))
+            ours.slow(torch.tensor([True, False, False]), 0.0)
             frozen = x.detach()[0].clone()
         for value, optimiser in ((x, ours), (y, theirs)):
             optimiser.zero_grad()

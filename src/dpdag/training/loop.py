@@ -15,10 +15,8 @@ from torch import Generator, Tensor
 from ..objectives.base import Objective
 from .adam import ADAM, ReplicaAdam
 from .captured import Captured
-from .rows import Data
+from .rows import Data, take_rows
 from .state import TrainingState
-
-__all__ = ["Epoch", "Outcome", "Schedule", "train"]
 
 
 @dataclass(frozen=True)
@@ -182,8 +180,8 @@ def _run_epoch(descent: _Descent, data: Data, state: TrainingState, schedule: Sc
     steps = -(-rows // size)
     order = _shuffles(rows, state.generators, x.device)
     noise = objective.draw_noise(steps, state.generators)
-    batches = _take(x, order)
-    weights = [_take(weight, order) for weight in data.train_weight]
+    batches = take_rows(x, order)
+    weights = [take_rows(weight, order) for weight in data.train_weight]
     values = []
     for step in range(steps):
         part = slice(step * size, (step + 1) * size)
@@ -235,11 +233,6 @@ def _shuffles(
     for own, generator in zip(keys, generators):
         own.random_(generator=generator)
     return keys.argsort(-1)
-
-
-def _take(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)
-    index = rows.unsqueeze(1).expand(-1, x.shape[1], -1)
-    return x.expand(len(rows), -1, -1).gather(-1, index)
 
 
 def _explain(broken: Tensor, epoch: int) -> None:

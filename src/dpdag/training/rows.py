@@ -11,8 +11,6 @@ from torch import Tensor
 
 from ..seeding import derive_seed
 
-__all__ = ["Data", "split_rows"]
-
 
 class Data(NamedTuple):
     """Standardised values (r or 1, n, rows): one data set for all replicas or one for each.
@@ -53,9 +51,14 @@ def _split(
         order = _shuffled(rows, seeds[0])
         return values[..., order[held:]].contiguous(), values[..., order[:held]].contiguous()
     order = torch.stack([_shuffled(rows, seed) for seed in seeds]).to(device)
-    index = order.unsqueeze(1).expand(-1, x.shape[-1], -1)
-    values = values.expand(len(seeds), -1, -1).gather(-1, index)
+    values = take_rows(values, order)
     return values[..., held:].contiguous(), values[..., :held].contiguous()
+
+
+def take_rows(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)
+    """Every replica's own rows."""
+    index = rows.unsqueeze(1).expand(-1, x.shape[1], -1)
+    return x.expand(len(rows), -1, -1).gather(-1, index)
 
 
 def _shuffled(rows: int, seed: int) -> Tensor:
