@@ -66,7 +66,6 @@ def test_resuming_equals_never_stopping(tmp_path: Path, patience: int | None) ->
     folder = tmp_path / "checkpoint"
     options = {"checkpoint": folder, "checkpoint_every": 2}
     half = fit_replicas(data(), hypers, design=design, callbacks=[stop], **options)
-    assert half.outcome.interrupted
     assert half.outcome.epochs == 3
     resumed = fit_replicas(data(), hypers, design=design, resume_from=folder)
     for name, value in parameters(whole).items():

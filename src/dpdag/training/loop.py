@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -62,7 +63,6 @@ class Outcome(NamedTuple):
     validation: Tensor  # (r,) loss of that state
     history: list[dict[str, Tensor]]
     epochs: int
-    interrupted: bool
     settled: Tensor  # (r,) whether training ended by itself, and not because it diverged
     diverged: Tensor  # (r,)
 
@@ -110,31 +110,22 @@ def train(
     state = TrainingState.start(parameters, adam, generators)
     if resume_from is not None:
         state.load(resume_from)
-    interrupted = False
     start = perf_counter()
     descent = _Descent(objective, adam)
-    try:
+    with suppress(KeyboardInterrupt):  # what was found until then is kept
         while state.epoch < schedule.max_epochs and not bool(state.stopped.all()):
             _run_epoch(descent, data, state, schedule)
-            epoch = Epoch(
-                state.epoch,
-                schedule.max_epochs,
-                perf_counter() - start,
-                state.history[-1],
-                state.stopped,
-            )
+            seconds, values = perf_counter() - start, state.history[-1]
+            epoch = Epoch(state.epoch, schedule.max_epochs, seconds, values, state.stopped)
             for callback in callbacks:
                 callback(epoch)
             if schedule.checkpoint is not None and state.epoch % schedule.checkpoint_every == 0:
                 state.save(schedule.checkpoint)
-    except KeyboardInterrupt:
-        interrupted = True
     _finish(objective, data, state, early=schedule.patience is not None)
     return Outcome(
         state.best_loss,
         state.history,
         state.epoch,
-        interrupted,
         settled=state.stopped & ~state.diverged,
         diverged=state.diverged,
     )
