@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
@@ -13,21 +14,14 @@ from .validation import fitted_columns
 ANSWERS = ("predict", "impute", "sample", "counterfactual")
 
 
-class Density(Protocol):
-    """A density, or a lower bound of one, on a graph."""
-
-    def __call__(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows,)
-        """Its logarithm for every row."""
-
-
 class DensityLearner(DAGLearner):
     """A learner whose solutions come with a density; what needs functions is refused by name.
 
     Attributes:
-        density_: Of standardised rows.
+        density_: From standardised rows (rows, n), the log density of each, or a lower bound.
     """
 
-    density_: Density
+    density_: Callable[[Tensor], Tensor]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density per value in standardised units, or its bound; higher is better."""
