@@ -162,9 +162,13 @@ class ModelLearner(DAGLearner):
         return self.model_
 
     def _checked(self, own: Any) -> Array:  # (m, n)
-        """Rows to predict from, with a warning of those far outside the data."""
+        """Rows to predict from, with a warning of causes far outside the data."""
         values = self._validate(own, reset=False)
-        self._warn_of_strays(values)
+        causes = np.flatnonzero(self.adjacency_.any(1)).tolist()
+        names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
+        said = self.observed_.strays(given, names) if self.observed_ else None
+        if said:
+            warn_caller(said)
         return values
 
     def _means(self, values: Array) -> Array:  # (m, n) -> (m, n)
@@ -196,14 +200,6 @@ class ModelLearner(DAGLearner):
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warn_caller(leap)
         return values
-
-    def _warn_of_strays(self, values: Array) -> None:  # (m, n)
-        """Warn where values that predictions are made from lie far outside the data."""
-        causes = np.flatnonzero(self.adjacency_.any(1)).tolist()
-        names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
-        said = self.observed_.strays(given, names) if self.observed_ else None
-        if said:
-            warn_caller(said)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""
