@@ -20,7 +20,7 @@ from ..objectives import CONSTRAINTS
 from ..objectives.score import Score
 from ..ops.graphs import acyclic_part
 from ..scm import Mechanisms
-from ..seeding import derive_seed
+from ..seeding import torch_generator
 from ..training import (
     ADAM,
     AugmentedLagrangian,
@@ -34,7 +34,7 @@ from ..training import (
 from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device, warn_caller
 from .model_learner import ModelLearner
-from .networks import Networks, repeated, restart_seeds, take_replicas
+from .networks import Networks, repeated, restart_seeds, settings_of, take_replicas
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
@@ -201,24 +201,14 @@ class ConstrainedLearner(DAGLearner):
         data = split_rows(x, seeds, self.validation_fraction, device, was_set)
         rows = data.train.shape[-1]
         size = min(self.batch_size or rows, rows)
+        every = max(1, CHECKED_STEPS * size // rows)
         with ProgressBar(enabled=bool(self.verbose)) as bar:
             outcome = train(
                 lagrangian,
                 data,
                 rates={name: self.learning_rate for name, _ in lagrangian.named_parameters()},
-                schedule=Schedule(
-                    max_epochs=self.max_epochs,
-                    batch_size=size,
-                    patience=self.patience,
-                    check_every=max(1, CHECKED_STEPS * size // rows),
-                    improvement=self.improvement,
-                    slowing=self.slowing,
-                    betas=self.betas,
-                ),
-                generators=[
-                    torch.Generator(device).manual_seed(derive_seed(seed, "train"))
-                    for seed in seeds
-                ],
+                schedule=settings_of(self, Schedule, batch_size=size, check_every=every),
+                generators=[torch_generator(seed, "train", device=device) for seed in seeds],
                 callbacks=[bar],
             )
         return Minimum.of(lagrangian, data, outcome)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ..mechanisms import MLP, Mechanism
 from ..objectives import LIKELIHOODS, FixedGraph
-from ..seeding import base_seed, derive_seed
+from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import Schedule, split_rows, train
 from .checks import resolve_device
 
@@ -68,18 +68,14 @@ class Networks:
                 None if was_set is None else was_set[None],
             ),
             rates={name: self.learning_rate for name, _ in objective.named_parameters()},
-            schedule=Schedule(
-                max_epochs=self.max_epochs,
-                batch_size=self.batch_size,
-                patience=self.patience or 10,
-            ),
-            generators=[torch.Generator(self.device).manual_seed(derive_seed(self.seed, "refit"))],
+            schedule=settings_of(self, Schedule, patience=self.patience or 10),
+            generators=[torch_generator(self.seed, "refit", device=self.device)],
         )
         return mechanism
 
 
 def settings_of(learner: Any, kind: type[Record], **own: Any) -> Record:
-    """A record of the settings of a learner that have the same names, and ``own`` instead."""
+    """A record of the settings of a learner, or of others, by the same names, and ``own``."""
     found = {f.name: getattr(learner, f.name) for f in fields(kind) if hasattr(learner, f.name)}
     if "device" in found:
         found["device"] = resolve_device(learner.device)
@@ -107,7 +103,7 @@ def repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  #
 
 def weight_generators(seeds: list[int]) -> list[torch.Generator]:
     """Where initial weights come from, one generator per replica."""
-    return [torch.Generator().manual_seed(derive_seed(seed, "weights")) for seed in seeds]
+    return [torch_generator(seed, "weights") for seed in seeds]
 
 
 def take_replicas(module: Module, which: slice) -> Module:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from ..seeding import derive_seed
+from ..seeding import numpy_generator
 
 
 class Data(NamedTuple):
@@ -62,5 +61,4 @@ def take_rows(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -
 
 
 def _shuffled(rows: int, seed: int) -> Tensor:
-    generator = np.random.default_rng(derive_seed(seed, "split"))
-    return torch.from_numpy(generator.permutation(rows))
+    return torch.from_numpy(numpy_generator(seed, "split").permutation(rows))
