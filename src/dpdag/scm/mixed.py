@@ -13,9 +13,8 @@ from ..evidence.mixture import MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.splines import SplineBasis
 from ..evidence.switches import SWITCH
-from .additive import fit_additive
+from .additive import fit_additive, fit_linear
 from .gp import fit_gp
-from .linear import fit_linear
 from .model import Mechanisms, UncertainMechanisms
 
 _FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
