@@ -22,6 +22,7 @@ from ..seeding import torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
 from .networks import settings_of, take_replicas, weight_generators
 
+_SPREAD = 8.0  # of order logits that start from an order
 _NODES = 100  # of the largest graphs in the paper
 _RATES = {  # that parameters other than those of networks learn at
     "dags.order_logits": "order_learning_rate",
@@ -187,16 +188,16 @@ def _memory(r: int, n: int, rows: int, design: Design) -> float:
     return 4.0 * (weights + noise + activations + 3.0 * r * n * rows)
 
 
-def start_at(dags: DPDAG, orders: Tensor, *, spread: float = 8.0) -> None:  # (r, n)
-    """Let the order logits descend along given orders, over ``spread`` units from first to last."""
+def start_at(dags: DPDAG, orders: Tensor) -> None:  # (r, n)
+    """Let the order logits descend along given orders."""
     n = dags.n_nodes
     position = inverse_permutation(orders, torch.float32)
     with torch.no_grad():
         if dags.order_logits.ndim == orders.ndim:
-            dags.order_logits.copy_(spread * (0.5 - position / max(n - 1, 1)))
+            dags.order_logits.copy_(_SPREAD * (0.5 - position / max(n - 1, 1)))
         else:  # a matching of positions and nodes: distance from the wanted position
             distance = (torch.arange(n)[:, None] - position.unsqueeze(-2)).abs()
-            dags.order_logits.copy_(-spread * distance / max(n - 1, 1))
+            dags.order_logits.copy_(-_SPREAD * distance / max(n - 1, 1))
 
 
 def posterior(replicas: Replicas, combine: str) -> DAGMixture:

@@ -55,7 +55,6 @@ class MLP(Mechanism):
         n_outputs: int = 1,
         activation: str = "leaky-relu",
         generators: list[Generator] | None = None,
-        dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         self.activation = activation
@@ -63,8 +62,8 @@ class MLP(Mechanism):
         self.weights = nn.ParameterList()
         self.biases = nn.ParameterList()
         for fan_in, fan_out in pairwise(widths):
-            weight = torch.empty(n_replicas, n_nodes, fan_out, fan_in, dtype=dtype)
-            bias = torch.empty(n_replicas, n_nodes, fan_out, 1, dtype=dtype)
+            weight = torch.empty(n_replicas, n_nodes, fan_out, fan_in)
+            bias = torch.empty(n_replicas, n_nodes, fan_out, 1)
             for r in range(n_replicas):
                 generator = generators[r] if generators is not None else None
                 for tensor in (weight[r], bias[r]):

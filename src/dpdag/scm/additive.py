@@ -13,6 +13,8 @@ from ..evidence.categories import FunctionBasis
 from ..evidence.gram import equal_sets
 from ..evidence.splines import SplineBasis
 
+_RIDGE = 1e-6  # per row, for parents that are nearly the same
+
 
 @dataclass(frozen=True)
 class LinearMechanisms:
@@ -28,13 +30,12 @@ class LinearMechanisms:
         return x @ self.weight
 
 
-def fit_linear(x: Tensor, adjacency: Tensor, *, ridge: float = 1e-6) -> LinearMechanisms:
+def fit_linear(x: Tensor, adjacency: Tensor) -> LinearMechanisms:
     r"""Least squares of every node on its parents.
 
     Arguments:
         x: (rows, n) standardised.
         adjacency: (n, n) bool.
-        ridge: Per row, for parents that are nearly the same.
 
     Example:
         >>> x = torch.tensor([[1.0, 2.0], [-1.0, -2.0]], dtype=torch.float64)
@@ -45,7 +46,7 @@ def fit_linear(x: Tensor, adjacency: Tensor, *, ridge: float = 1e-6) -> LinearMe
     weight = torch.zeros_like(gram)
     for child, index in equal_sets(adjacency.T, numbers=1):
         matrix = gram[index[:, :, None], index[:, None]]
-        matrix = matrix + ridge * torch.eye(index.shape[1], dtype=x.dtype)
+        matrix = matrix + _RIDGE * torch.eye(index.shape[1], dtype=x.dtype)
         right = gram[index, child[:, None]].unsqueeze(-1)
         weight[index, child[:, None]] = torch.linalg.solve(matrix, right)[..., 0]
     return LinearMechanisms(weight)

@@ -10,6 +10,7 @@ from torch import Tensor
 # Decay of the first and second moment; without the first, Adam is RMSprop with corrected bias.
 ADAM = (0.9, 0.999)
 RMSPROP = (0.0, 0.99)
+_EPS = 1e-8
 
 
 class ReplicaAdam:
@@ -42,14 +43,12 @@ class ReplicaAdam:
         rates: Mapping[str, float | Tensor],
         *,
         betas: tuple[float, float] = ADAM,
-        eps: float = 1e-8,
     ) -> None:
         self.names = list(parameters)
         self.parameters = [parameters[name] for name in self.names]
         self.rates = [aligned(rates[name], parameters[name]).clone() for name in self.names]
         self._common = _common_rates(self.rates)
         self.betas = betas
-        self.eps = eps
         self.version = 0  # of what a recorded step would repeat as it was
         self.steps = torch.zeros((), device=self.parameters[0].device)
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
@@ -86,7 +85,7 @@ class ReplicaAdam:
                 beta1=self.betas[0],
                 beta2=self.betas[1],
                 weight_decay=0.0,
-                eps=self.eps,
+                eps=_EPS,
                 amsgrad=False,
                 maximize=False,
             )
@@ -104,7 +103,7 @@ class ReplicaAdam:
         denominators = self._scratch
         torch._foreach_copy_(denominators, self.second)
         torch._foreach_sqrt_(denominators)
-        torch._foreach_add_(denominators, self.eps * correction)
+        torch._foreach_add_(denominators, _EPS * correction)
         torch._foreach_div_(denominators, self.rates)
         step = scale * correction / (1 - beta1**steps)
         if isinstance(step, Tensor):
