@@ -79,15 +79,6 @@ def fit_by_rows(
     Arguments:
         fit: Mechanisms from standardised rows, the edges into the columns that have them, and the
             numbers of these columns.
-
-    Example:
-        >>> from dpdag.scm import fit_linear
-        >>> x = torch.tensor([[1.0, 2.0], [-1.0, -2.0], [3.0, 0.0]]).double()
-        >>> was_set = torch.tensor([[False, False], [False, False], [False, True]])
-        >>> graph = torch.tensor([[False, True], [False, False]])
-        >>> model = fit_by_rows(x, graph, was_set, lambda x, graph, _: fit_linear(x, graph))
-        >>> model(torch.tensor([[2.0, 0.0]]).double())[0, 1].round(decimals=3).item()
-        4.0
     """
     groups = row_groups(was_set)
     n = len(graph)
