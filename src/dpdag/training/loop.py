@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import torch
@@ -52,9 +51,7 @@ class Epoch(NamedTuple):
 
     number: int
     of: int
-    seconds: float
     values: Mapping[str, Tensor]
-    stopped: Tensor
 
 
 class Outcome(NamedTuple):
@@ -110,15 +107,12 @@ def train(
     state = TrainingState.start(parameters, adam, generators)
     if resume_from is not None:
         state.load(resume_from)
-    start = perf_counter()
     descent = _Descent(objective, adam)
     with suppress(KeyboardInterrupt):  # what was found until then is kept
         while state.epoch < schedule.max_epochs and not bool(state.stopped.all()):
             _run_epoch(descent, data, state, schedule)
-            seconds, values = perf_counter() - start, state.history[-1]
-            epoch = Epoch(state.epoch, schedule.max_epochs, seconds, values, state.stopped)
             for callback in callbacks:
-                callback(epoch)
+                callback(Epoch(state.epoch, schedule.max_epochs, state.history[-1]))
             if schedule.checkpoint is not None and state.epoch % schedule.checkpoint_every == 0:
                 state.save(schedule.checkpoint)
     _finish(objective, data, state, early=schedule.patience is not None)
