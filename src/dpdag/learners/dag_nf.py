@@ -16,7 +16,7 @@ from ..mechanisms.mlp import masked_mlp
 from ..objectives.score import Score
 from ..registry import Registry
 from .constrained import ConstrainedLearner
-from .density import DensityLearner
+from .model_learner import DensityLearner
 from .networks import stacked
 from .storage import record
 

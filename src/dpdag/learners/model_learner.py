@@ -1,8 +1,8 @@
-"""What a learned graph with fitted functions answers, in the user's units."""
+"""What a learned graph with fitted functions, or a density, answers in the user's units."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -21,6 +21,8 @@ from .base import Array, DAGLearner, Job, Solution
 from .checks import check_count, warn_caller
 from .targets import in_rows_of, interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
+
+ANSWERS = ("predict", "impute", "sample", "counterfactual")
 
 
 class ModelLearner(DAGLearner):
@@ -236,3 +238,33 @@ class PosteriorLearner(ModelLearner):
         super()._finish(job, solution)
         self.edge_probabilities_ = self.posterior_.edge_marginals.double().numpy()
         self.linked_probabilities_ = self.edge_probabilities_ + self.edge_probabilities_.T
+
+
+class DensityLearner(DAGLearner):
+    """A learner whose solutions come with a density; what needs functions is refused by name.
+
+    Attributes:
+        density_: From standardised rows (rows, n), the log density of each, or a lower bound.
+    """
+
+    density_: Callable[[Tensor], Tensor]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density per value in standardised units, or its bound; higher is better."""
+        check_is_fitted(self, "density_")
+        values = self._validate(fitted_columns(self, X), reset=False)
+        x = self._units.standardised(values)
+        return float(self.density_(x).mean()) / x.shape[1]
+
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
+        self.density_ = solution.fit(job.x, solution.adjacency != 0)
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if name in ANSWERS:
+            raise AttributeError(
+                f"{kind} has no functions from parents to values, so it cannot {name!r}. Fit some "
+                f"on its graph: dpdag.GroundTruthDAG(learner.adjacency_).fit(X).{name}(…)."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
