@@ -13,7 +13,7 @@ N, R, B = 5, 3, 7
 def mechanism(request: pytest.FixtureRequest):
     generators = [torch.Generator().manual_seed(k) for k in range(R)]
     kind = MECHANISMS[request.param]
-    return kind(N, R, hidden_units=4, generators=generators, dtype=torch.float64)
+    return kind(N, R, hidden_units=4, generators=generators).double()
 
 
 def graphs() -> torch.Tensor:
@@ -41,13 +41,13 @@ def test_batch_of_replicas_equals_loop(mechanism) -> None:
     x, adjacency = values(R, N, B), graphs()
     together = mechanism(x, adjacency)
     for r in range(R):
-        one = type(mechanism)(N, 1, hidden_units=4, dtype=torch.float64)
+        one = type(mechanism)(N, 1, hidden_units=4).double()
         one.load_state_dict({k: v[r : r + 1] for k, v in mechanism.state_dict().items()})
         torch.testing.assert_close(one(x[r : r + 1], adjacency[r : r + 1])[0], together[r])
 
 
 def test_equals_one_network_per_node_on_masked_data() -> None:
-    mlp = MECHANISMS["mlp"](N, 1, hidden_units=4, dtype=torch.float64)
+    mlp = MECHANISMS["mlp"](N, 1, hidden_units=4).double()
     x, adjacency = values(1, N, B), graphs()[:1]
     out = mlp(x, adjacency)
     for j in range(N):

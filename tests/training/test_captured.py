@@ -19,10 +19,10 @@ def test_on_a_cpu_a_function_is_called() -> None:
 def test_a_recorded_step_goes_out_of_date_only_when_rates_part() -> None:
     x = torch.zeros(3, 2, requires_grad=True)
     adam = ReplicaAdam({"x": x}, {"x": 0.1 * torch.ones(3)})
-    adam.freeze(torch.tensor([True, False, False]))
+    adam.slow(torch.tensor([True, False, False]), 0.0)
     assert adam.version == 1
     rates = adam.rates[0]
-    adam.freeze(torch.tensor([True, True, False]))
+    adam.slow(torch.tensor([True, True, False]), 0.0)
     assert adam.version == 1
     assert rates.flatten().tolist() == pytest.approx([0, 0, 0.1])  # in place, as a graph reads it
 

@@ -13,7 +13,7 @@ def test_progress_is_for_terminals(terminal, enabled, monkeypatch, capsys) -> No
         stages.say("a choice")
         stages.show("turning edges", 0.2, 0.6)
     with ProgressBar(enabled=enabled) as bar:
-        bar(Epoch(3, 7, 0.1, {"total": torch.ones(1)}, torch.tensor([False])))
+        bar(Epoch(3, 7, {"total": torch.ones(1)}))
     out, err = capsys.readouterr()
     assert out == ""
     shown = terminal and enabled

@@ -66,7 +66,6 @@ def test_resuming_equals_never_stopping(tmp_path: Path, patience: int | None) ->
     folder = tmp_path / "checkpoint"
     options = {"checkpoint": folder, "checkpoint_every": 2}
     half = fit_replicas(data(), hypers, design=design, callbacks=[stop], **options)
-    assert half.outcome.interrupted
     assert half.outcome.epochs == 3
     resumed = fit_replicas(data(), hypers, design=design, resume_from=folder)
     for name, value in parameters(whole).items():
@@ -163,7 +162,7 @@ def test_adam_equals_torch_and_freezes() -> None:
     theirs = torch.optim.Adam([y], lr=0.05)
     for step in range(20):
         if step == 10:
-            ours.freeze(torch.tensor([True, False, False]))
+            ours.slow(torch.tensor([True, False, False]), 0.0)
             frozen = x.detach()[0].clone()
         for value, optimiser in ((x, ours), (y, theirs)):
             optimiser.zero_grad()

@@ -14,7 +14,7 @@ from torch import Tensor
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_sums
 from ..ops.precedence import precedence_mask
-from ..scm import AdditiveMechanisms, fit_additive
+from ..scm import fit_additive
 from ..search import (
     EdgePrior,
     SearchResult,
@@ -89,7 +89,9 @@ class CAM(ModelLearner):
             found = self._search(x, was_set, constraints)
             scores, order = found.edge_scores(constraints), found.order(constraints.before)
         else:
-            bag = self._bag(x, was_set, constraints)
+            generator = torch_generator(self.random_state, "resample")
+            drawn = subsamples(len(x), self.n_bootstrap, generator=generator, was_set=was_set)
+            bag = [self._search(x[rows], was_set[rows], constraints) for rows in drawn]
             scores = mean_scores([one.edge_scores(constraints) for one in bag])
             share = torch.stack([one.adjacency for one in bag]).double().mean(0)
             self.edge_stability_ = share.numpy()
@@ -97,15 +99,8 @@ class CAM(ModelLearner):
             ordered = constraints.allowed & precedence_mask(order)
             found = self._search(x, was_set, replace(constraints, allowed=ordered))
         history = [{"step": k, "log_posterior": total} for k, total in enumerate(found.history)]
-        return Solution(scores, found.adjacency, self._functions, order, history)
-
-    def _bag(
-        self, x: Tensor, was_set: Tensor, constraints: Constraints
-    ) -> list[SearchResult]:  # (rows, n) both
-        """Searches on resamples."""
-        generator = torch_generator(self.random_state, "resample")
-        drawn = subsamples(len(x), self.n_bootstrap, generator=generator, was_set=was_set)
-        return [self._search(x[rows], was_set[rows], constraints) for rows in drawn]
+        fit = partial(fit_additive, n_functions=self.n_functions)
+        return Solution(scores, found.adjacency, fit, order, history)
 
     def _search(
         self, x: Tensor, was_set: Tensor, constraints: Constraints
@@ -120,6 +115,3 @@ class CAM(ModelLearner):
             max_parents=x.shape[1] if self.max_parents is None else self.max_parents,
             moves=(change,),
         )
-
-    def _functions(self, x: Tensor, adjacency: Tensor) -> AdditiveMechanisms:
-        return fit_additive(x, adjacency, n_functions=self.n_functions)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..objectives import CONSTRAINTS
 from ..objectives.score import Score
 from ..ops.graphs import acyclic_part
 from ..scm import Mechanisms
-from ..seeding import base_seed, derive_seed
+from ..seeding import torch_generator
 from ..training import (
     ADAM,
     AugmentedLagrangian,
@@ -34,7 +34,7 @@ from ..training import (
 from .base import Array, DAGLearner, Job, Solution
 from .checks import Range, check_ranges, resolve_device, warn_caller
 from .model_learner import ModelLearner
-from .networks import Networks, take_replicas
+from .networks import Networks, repeated, restart_seeds, settings_of, take_replicas
 
 CHECKED_STEPS = 30  # between two looks at the held-out rows
 
@@ -163,20 +163,12 @@ class ConstrainedLearner(DAGLearner):
 
     def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
         self._check(jobs[0].constraints)
-        seeds = [job.learner._seeds() for job in jobs]
-        x = _repeated([job.x for job in jobs], seeds)
-        was_set = _repeated([job.was_set for job in jobs], seeds)
-        every = [seed for own in seeds for seed in own]
-        found = self._minimise(x, every, jobs[0].constraints, was_set)
-        solutions = []
-        for job, own in zip(jobs, pairwise(accumulate(map(len, seeds), initial=0))):
-            solutions.append(job.learner._adopt(found.take(slice(*own)), job))
-        return solutions
-
-    def _seeds(self) -> list[int]:
-        """One for every restart."""
-        seed = base_seed(self.random_state)
-        return [derive_seed(seed, "restart", k) for k in range(self.n_restarts)]
+        seeds = [restart_seeds(job.learner) for job in jobs]
+        x = repeated([job.x for job in jobs], seeds)
+        was_set = repeated([job.was_set for job in jobs], seeds)
+        found = self._minimise(x, [*chain(*seeds)], jobs[0].constraints, was_set)
+        ends = pairwise(accumulate(map(len, seeds), initial=0))
+        return [job.learner._adopt(found.take(slice(*own)), job) for job, own in zip(jobs, ends)]
 
     def _check(self, constraints: Constraints) -> None:
         """Refuse parameters that cannot be."""
@@ -209,24 +201,14 @@ class ConstrainedLearner(DAGLearner):
         data = split_rows(x, seeds, self.validation_fraction, device, was_set)
         rows = data.train.shape[-1]
         size = min(self.batch_size or rows, rows)
+        every = max(1, CHECKED_STEPS * size // rows)
         with ProgressBar(enabled=bool(self.verbose)) as bar:
             outcome = train(
                 lagrangian,
                 data,
                 rates={name: self.learning_rate for name, _ in lagrangian.named_parameters()},
-                schedule=Schedule(
-                    max_epochs=self.max_epochs,
-                    batch_size=size,
-                    patience=self.patience,
-                    check_every=max(1, CHECKED_STEPS * size // rows),
-                    improvement=self.improvement,
-                    slowing=self.slowing,
-                    betas=self.betas,
-                ),
-                generators=[
-                    torch.Generator(device).manual_seed(derive_seed(seed, "train"))
-                    for seed in seeds
-                ],
+                schedule=settings_of(self, Schedule, batch_size=size, check_every=every),
+                generators=[torch_generator(seed, "train", device=device) for seed in seeds],
                 callbacks=[bar],
             )
         return Minimum.of(lagrangian, data, outcome)
@@ -266,13 +248,6 @@ class ConstrainedLearner(DAGLearner):
             if h > self.tolerance
             else "but the loss still fell"
         )
-
-
-def _repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  # -> (r, rows, n)
-    """One table for every seed; for all of them where there is but one."""
-    if len(tables) == 1:
-        return tables[0][None]
-    return torch.stack([x for x, own in zip(tables, seeds) for _ in own])
 
 
 class NetworkFunctions(ModelLearner):

@@ -15,7 +15,7 @@ from ..mechanisms.mlp import masked_mlp
 from ..objectives.score import Score
 from .checks import Range
 from .constrained import ConstrainedLearner
-from .density import DensityLearner
+from .model_learner import DensityLearner
 from .networks import weight_generators
 from .storage import record
 

@@ -16,7 +16,7 @@ from ..mechanisms.mlp import masked_mlp
 from ..objectives.score import Score
 from ..registry import Registry
 from .constrained import ConstrainedLearner
-from .density import DensityLearner
+from .model_learner import DensityLearner
 from .networks import stacked
 from .storage import record
 
@@ -93,7 +93,7 @@ class DAGNF(ConstrainedLearner, DensityLearner):
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         outputs = NORMALISERS[self.normaliser].n_parameters
         conditioners = stacked(self, n, seeds, n_outputs=outputs)
-        return _Score(conditioners, constraints, len(seeds), normaliser=self.normaliser, l1=self.l1)
+        return _Score(conditioners, constraints, normaliser=self.normaliser, l1=self.l1)
 
     def _functions(self, score: Any, x: Tensor, adjacency: Tensor) -> Flow:
         found = score.conditioners.freeze(adjacency)
@@ -116,17 +116,11 @@ class _Score(Score):
     """The negative log density; the adjacency is made of gates."""
 
     def __init__(
-        self,
-        conditioners: MLP,
-        constraints: Constraints,
-        n_replicas: int,
-        *,
-        normaliser: str,
-        l1: float,
+        self, conditioners: MLP, constraints: Constraints, *, normaliser: str, l1: float
     ) -> None:
         super().__init__(constraints)
         self.conditioners, self.normaliser, self.l1 = conditioners, normaliser, l1
-        n = len(self.allowed)
+        n_replicas, n = conditioners.weights[0].shape[:2]
         self.gates = nn.Parameter(torch.full((n_replicas, n, n), min(1.0, (5.0 / n) ** 0.5)))
 
     def adjacency(self) -> Tensor:  # (r, n, n)

@@ -24,9 +24,6 @@ from ..seeding import torch_generator
 from .base import Solution
 from .checks import check_count, check_mechanism, resolve_device
 from .model_learner import ModelLearner
-from .storage import record
-
-record(SubsetPosterior)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

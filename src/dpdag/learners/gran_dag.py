@@ -58,7 +58,7 @@ class GraNDAG(NetworkFunctions, ConstrainedLearner):
     betas: ClassVar[tuple[float, float]] = RMSPROP
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
-        return _Score(stacked(self, n, seeds), constraints, n_replicas=len(seeds))
+        return _Score(stacked(self, n, seeds), constraints)
 
 
 class _Score(Score):
@@ -66,11 +66,11 @@ class _Score(Score):
 
     uncut: Tensor
 
-    def __init__(self, networks: MLP, constraints: Constraints, *, n_replicas: int) -> None:
+    def __init__(self, networks: MLP, constraints: Constraints) -> None:
         super().__init__(constraints)
         self.mechanism = networks
-        self.likelihood = Gaussian(len(self.allowed), n_replicas)
-        hidden = networks.weights[0].shape[-2]
+        n_replicas, n, hidden, _ = networks.weights[0].shape
+        self.likelihood = Gaussian(n, n_replicas)
         self.paths = hidden ** (len(networks.weights) - 1)
         self.register_buffer("uncut", self.allowed.repeat(n_replicas, 1, 1))
 

@@ -77,7 +77,9 @@ class GroundTruthDAG(ModelLearner):
     takes_interventions: ClassVar[bool] = True
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
-        self._check()
+        check_ranges(self)
+        LIKELIHOODS[self.likelihood]
+        check_mechanism(self.mechanism, sorted({*MECHANISMS, *FUNCTIONS, "auto"}))
         names = self._names(x.shape[1])
         graph = read_dag(self.adjacency, names)
         for broken, said in (
@@ -90,11 +92,6 @@ class GroundTruthDAG(ModelLearner):
         networks = self.mechanism == "mlp"
         fit = partial(self._networks, was_set=was_set) if networks else self._functions
         return Solution(graph.double(), graph, fit, knows_rows=networks)
-
-    def _check(self) -> None:
-        check_ranges(self)
-        LIKELIHOODS[self.likelihood]
-        check_mechanism(self.mechanism, sorted({*MECHANISMS, *FUNCTIONS, "auto"}))
 
     def _functions(self, x: Tensor, adjacency: Tensor) -> Mechanisms:
         if self.mechanism == "linear":

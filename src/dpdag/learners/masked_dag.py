@@ -62,23 +62,17 @@ class MaskedDAG(NetworkFunctions, ConstrainedLearner):
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         networks = stacked(self, n, seeds)
-        return _Score(networks, constraints, len(seeds), temperature=self.temperature, l1=self.l1)
+        return _Score(networks, constraints, temperature=self.temperature, l1=self.l1)
 
 
 class _Score(Score):
     """Squared error behind a mask; the adjacency is the mask's expectation."""
 
     def __init__(
-        self,
-        networks: MLP,
-        constraints: Constraints,
-        n_replicas: int,
-        *,
-        temperature: float,
-        l1: float,
+        self, networks: MLP, constraints: Constraints, *, temperature: float, l1: float
     ) -> None:
         super().__init__(constraints)
-        n = len(self.allowed)
+        n_replicas, n = networks.weights[0].shape[:2]
         self.mechanism = networks
         self.error = SquaredError(n, n_replicas)
         self.temperature, self.l1 = temperature, l1

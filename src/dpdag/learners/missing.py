@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ..columns import ColumnType
-from ..deadline import ENDLESS, Deadline, OutOfTimeError
+from ..deadline import Deadline, OutOfTimeError
 from ..scm import Observed
 from ..seeding import torch_generator
 from .base import Array, DAGLearner
@@ -29,8 +29,8 @@ def fit_with_missing(
     learner: DAGLearner,
     X: Any,
     fit: Callable[[Any, Any, float], Any],
-    interventions: Any = None,
-    deadline: Deadline = ENDLESS,
+    interventions: Any,
+    deadline: Deadline,
 ) -> None:
     r"""Alternate between learning from filled data and drawing values from what was learned.
 

@@ -1,8 +1,8 @@
-"""What a learned graph with fitted functions answers, in the user's units."""
+"""What a learned graph with fitted functions, or a density, answers in the user's units."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -21,6 +21,8 @@ from .base import Array, DAGLearner, Job, Solution
 from .checks import check_count, warn_caller
 from .targets import in_rows_of, interventions
 from .validation import Rows, decoded, fitted_columns, like_input, validated
+
+ANSWERS = ("predict", "impute", "sample", "counterfactual")
 
 
 class ModelLearner(DAGLearner):
@@ -162,9 +164,13 @@ class ModelLearner(DAGLearner):
         return self.model_
 
     def _checked(self, own: Any) -> Array:  # (m, n)
-        """Rows to predict from, with a warning of those far outside the data."""
+        """Rows to predict from, with a warning of causes far outside the data."""
         values = self._validate(own, reset=False)
-        self._warn_of_strays(values)
+        causes = np.flatnonzero(self.adjacency_.any(1)).tolist()
+        names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
+        said = self.observed_.strays(given, names) if self.observed_ else None
+        if said:
+            warn_caller(said)
         return values
 
     def _means(self, values: Array) -> Array:  # (m, n) -> (m, n)
@@ -196,14 +202,6 @@ class ModelLearner(DAGLearner):
         for leap in self.observed_.leaps(values, names) if self.observed_ else ():
             warn_caller(leap)
         return values
-
-    def _warn_of_strays(self, values: Array) -> None:  # (m, n)
-        """Warn where values that predictions are made from lie far outside the data."""
-        causes = np.flatnonzero(self.adjacency_.any(1)).tolist()
-        names, given = self._names(self.n_features_in_), {k: values[:, k] for k in causes}
-        said = self.observed_.strays(given, names) if self.observed_ else None
-        if said:
-            warn_caller(said)
 
     def _held(self, values: Mapping[int, float]) -> dict[int, float]:
         """Interventions in the model's units."""
@@ -240,3 +238,33 @@ class PosteriorLearner(ModelLearner):
         super()._finish(job, solution)
         self.edge_probabilities_ = self.posterior_.edge_marginals.double().numpy()
         self.linked_probabilities_ = self.edge_probabilities_ + self.edge_probabilities_.T
+
+
+class DensityLearner(DAGLearner):
+    """A learner whose solutions come with a density; what needs functions is refused by name.
+
+    Attributes:
+        density_: From standardised rows (rows, n), the log density of each, or a lower bound.
+    """
+
+    density_: Callable[[Tensor], Tensor]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density per value in standardised units, or its bound; higher is better."""
+        check_is_fitted(self, "density_")
+        values = self._validate(fitted_columns(self, X), reset=False)
+        x = self._units.standardised(values)
+        return float(self.density_(x).mean()) / x.shape[1]
+
+    def _finish(self, job: Job, solution: Solution) -> None:
+        super()._finish(job, solution)
+        self.density_ = solution.fit(job.x, solution.adjacency != 0)
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if name in ANSWERS:
+            raise AttributeError(
+                f"{kind} has no functions from parents to values, so it cannot {name!r}. Fit some "
+                f"on its graph: dpdag.GroundTruthDAG(learner.adjacency_).fit(X).{name}(…)."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")

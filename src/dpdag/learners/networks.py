@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import copy
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from ..mechanisms import MECHANISMS, MLP, Mechanism
+from ..mechanisms import MLP, Mechanism
 from ..objectives import LIKELIHOODS, FixedGraph
-from ..seeding import base_seed, derive_seed
+from ..seeding import base_seed, derive_seed, torch_generator
 from ..training import Schedule, split_rows, train
 from .checks import resolve_device
 
@@ -24,11 +25,9 @@ class Networks:
     """What networks are like and how they are trained.
 
     Attributes:
-        mechanism: A name among ``MECHANISMS``.
         likelihood: A name among ``LIKELIHOODS``.
     """
 
-    mechanism: str = "mlp"
     hidden_units: int = 16
     n_layers: int = 3
     likelihood: str = "mse"
@@ -43,8 +42,7 @@ class Networks:
     @classmethod
     def of(cls, learner: Any, **own: Any) -> Networks:
         """With the settings of a learner that have the same names, and ``own`` instead."""
-        seed = derive_seed(base_seed(learner.random_state), "restart", 0)
-        return settings_of(learner, cls, seed=seed, **own)
+        return settings_of(learner, cls, seed=restart_seeds(learner)[0], **own)
 
     def train(
         self,
@@ -55,7 +53,7 @@ class Networks:
         start: Mechanism | None = None,
     ) -> Mechanism:
         """One set of mechanisms on a graph, from scratch or from where others stand."""
-        mechanism = self.untrained(x.shape[1]) if start is None else copy.deepcopy(start)
+        mechanism = stacked(self, x.shape[1], [self.seed]) if start is None else deepcopy(start)
         mechanism.requires_grad_(True)
         likelihood = LIKELIHOODS[self.likelihood](x.shape[1], 1)
         graph = adjacency[None].to(torch.float32)
@@ -70,27 +68,14 @@ class Networks:
                 None if was_set is None else was_set[None],
             ),
             rates={name: self.learning_rate for name, _ in objective.named_parameters()},
-            schedule=Schedule(
-                max_epochs=self.max_epochs,
-                batch_size=self.batch_size,
-                patience=self.patience or 10,
-            ),
-            generators=[torch.Generator(self.device).manual_seed(derive_seed(self.seed, "refit"))],
+            schedule=settings_of(self, Schedule, patience=self.patience or 10),
+            generators=[torch_generator(self.seed, "refit", device=self.device)],
         )
         return mechanism
 
-    def untrained(self, n_nodes: int) -> Mechanism:
-        """One set of mechanisms with weights by the seed."""
-        return MECHANISMS[self.mechanism](
-            n_nodes,
-            hidden_units=self.hidden_units,
-            n_layers=self.n_layers,
-            generators=weight_generators([self.seed]),
-        )
-
 
 def settings_of(learner: Any, kind: type[Record], **own: Any) -> Record:
-    """A record of the settings of a learner that have the same names, and ``own`` instead."""
+    """A record of the settings of a learner, or of others, by the same names, and ``own``."""
     found = {f.name: getattr(learner, f.name) for f in fields(kind) if hasattr(learner, f.name)}
     if "device" in found:
         found["device"] = resolve_device(learner.device)
@@ -103,14 +88,27 @@ def stacked(learner: Any, n_nodes: int, seeds: list[int], **more: Any) -> MLP:
     return MLP(n_nodes, len(seeds), generators=weight_generators(seeds), **{**shape, **more})
 
 
+def restart_seeds(learner: Any) -> list[int]:
+    """One for every restart, of which not all learners have several."""
+    seed = base_seed(learner.random_state)
+    return [derive_seed(seed, "restart", k) for k in range(getattr(learner, "n_restarts", 1))]
+
+
+def repeated(tables: Sequence[Tensor], seeds: Sequence[list[int]]) -> Tensor:  # -> (r, rows, n)
+    """One table for every seed; for all of them where there is but one."""
+    if len(tables) == 1:
+        return tables[0][None]
+    return torch.stack([x for x, own in zip(tables, seeds) for _ in own])
+
+
 def weight_generators(seeds: list[int]) -> list[torch.Generator]:
     """Where initial weights come from, one generator per replica."""
-    return [torch.Generator().manual_seed(derive_seed(seed, "weights")) for seed in seeds]
+    return [torch_generator(seed, "weights") for seed in seeds]
 
 
 def take_replicas(module: Module, which: slice) -> Module:
     """A copy of a module with some of its replicas, on the CPU and without gradients."""
-    part = copy.deepcopy(module).cpu().requires_grad_(False)
+    part = deepcopy(module).cpu().requires_grad_(False)
     for parameter in part.parameters():
         parameter.data = parameter.data[which].clone()
     return part

@@ -12,6 +12,7 @@ from ..mechanisms import MLP, Linear
 from ..objectives import SquaredError
 from ..objectives.score import Score
 from ..scm import Mechanisms, fit_linear
+from .checks import check_choice
 from .constrained import ConstrainedLearner, NetworkFunctions
 from .networks import stacked, weight_generators
 
@@ -57,13 +58,11 @@ class NOTEARS(NetworkFunctions, ConstrainedLearner):
 
     def _score(self, n: int, seeds: list[int], constraints: Constraints) -> Score:
         l1 = (0.1 if self.mechanism == "linear" else 0.005) if self.l1 is None else self.l1
-        networks = self._mechanism(n, seeds)
-        return _Score(networks, constraints, l1=l1, l2=self.l2)
+        return _Score(self._mechanism(n, seeds), constraints, l1=l1, l2=self.l2)
 
     def _check(self, constraints: Constraints) -> None:
         super()._check(constraints)
-        if self.mechanism not in ("linear", "mlp"):
-            raise ValueError(f"'mechanism' must be 'linear' or 'mlp'; got {self.mechanism!r}.")
+        check_choice("mechanism", self.mechanism, ("linear", "mlp"))
 
     def _mechanism(self, n: int, seeds: list[int]) -> MLP:
         if self.mechanism == "linear":

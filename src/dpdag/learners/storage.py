@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from .. import scm
 from ..columns import ColumnType, MonotoneColumns
 from ..distributions import PERMUTATIONS, Constraints, DAGDistribution, DAGMixture, Knowledge
 from ..distributions.edges import EdgeDistribution
@@ -24,45 +24,27 @@ from ..evidence.categories import Encoding, FunctionBasis, Indicators
 from ..evidence.splines import SplineBasis
 from ..mechanisms import FrozenMLP
 from ..ops.labels import label_array
-from ..posterior import Doubt
-from ..scm import (
-    AdditiveMechanisms,
-    DiscreteColumn,
-    DiscreteMechanisms,
-    DividedMechanisms,
-    GPMechanisms,
-    LinearMechanisms,
-    MixedMechanisms,
-    Observed,
-    StructuralModel,
-)
+from ..posterior import Doubt, SubsetPosterior
 
 FORMAT = 1
 _TENSORS, _FACTS = "model.safetensors", "model.json"
 
-# Plain records of tensors and numbers that may appear in a file, by name.
+# Plain records of tensors and numbers that may appear in a file, by name: of scm, all.
 RECORDS: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (
-        AdditiveMechanisms,
+        *(kind for kind in vars(scm).values() if isinstance(kind, type) and is_dataclass(kind)),
         ColumnType,
         Constraints,
-        DiscreteColumn,
-        DiscreteMechanisms,
-        DividedMechanisms,
         Doubt,
         Encoding,
+        FrozenMLP,
         FunctionBasis,
         Indicators,
         Knowledge,
-        LinearMechanisms,
-        MixedMechanisms,
         MonotoneColumns,
-        FrozenMLP,
-        GPMechanisms,
-        Observed,
         SplineBasis,
-        StructuralModel,
+        SubsetPosterior,
     )
 }
 
@@ -127,10 +109,7 @@ def load_learner(folder: str | Path, learners: Mapping[str, type[Any]]) -> Any:
     digest = facts.pop("digest", None)
     if digest != _digest(facts, folder / _TENSORS):
         raise ValueError(f"The model in '{folder}' was changed after it was saved; fit it again.")
-    try:
-        tensors = load_file(folder / _TENSORS)
-    except SafetensorError as error:
-        raise ValueError(f"The model in '{folder}' is damaged: {error}.") from None
+    tensors = load_file(folder / _TENSORS)  # as they were written, by the digest
     try:
         learner = learners[facts["learner"]](**_unpack(facts["params"], tensors))
         fitted = _unpack(facts["fitted"], tensors)
@@ -171,7 +150,7 @@ def _pack(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, DAGMixture):
         return {"mixture": _pack(_mixture_parts(value), name, tensors)}
     if type(value).__name__ in RECORDS:
-        parts = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        parts = {f.name: getattr(value, f.name) for f in fields(value)}
         return {"record": type(value).__name__, "fields": _pack(parts, name, tensors)}
     raise ValueError(f"A model with {name} = {value!r} cannot be saved as data.")
 
@@ -181,8 +160,8 @@ def _unpack(value: Any, tensors: dict[str, Tensor]) -> Any:
         return value
     if "record" in value:
         new = RENAMED.get(value["record"], {})
-        fields = _unpack(value["fields"], tensors)
-        return RECORDS[value["record"]](**{new.get(k, k): v for k, v in fields.items()})
+        parts = _unpack(value["fields"], tensors)
+        return RECORDS[value["record"]](**{new.get(k, k): v for k, v in parts.items()})
     ((kind, inner),) = value.items()
     if kind in ("tensor", "array"):
         return tensors[inner] if kind == "tensor" else tensors[inner].numpy()
@@ -196,7 +175,7 @@ def _unpack(value: Any, tensors: dict[str, Tensor]) -> Any:
     if kind == "frame":
         return pd.DataFrame({k: _unpack(v, tensors) for k, v in inner.items()})
     if kind == "mixture":
-        return _mixture(**_unpack(inner, tensors))
+        return _mixture(_unpack(inner, tensors))
     raise KeyError(kind)
 
 
@@ -212,14 +191,8 @@ def _mixture_parts(mixture: DAGMixture) -> dict[str, Any]:
     }
 
 
-def _mixture(
-    *,
-    permutation: str,
-    order_logits: Tensor,
-    edge_logits: Tensor,
-    weights: Tensor,
-    constraints: Constraints | None,
-) -> DAGMixture:
-    orders = PERMUTATIONS[permutation](order_logits, constraints=constraints)
-    edges = EdgeDistribution(edge_logits, constraints=constraints)
-    return DAGMixture(DAGDistribution(orders, edges), weights)
+def _mixture(parts: dict[str, Any]) -> DAGMixture:
+    known = {"constraints": parts["constraints"]}
+    orders = PERMUTATIONS[parts["permutation"]](parts["order_logits"], **known)
+    edges = EdgeDistribution(parts["edge_logits"], **known)
+    return DAGMixture(DAGDistribution(orders, edges), parts["weights"])

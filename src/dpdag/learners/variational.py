@@ -18,11 +18,16 @@ from ..objectives import ELBO, LIKELIHOODS
 from ..ops.memory import require_memory
 from ..ops.precedence import inverse_permutation
 from ..search import EdgePrior, change_edge, hill_climb, subsamples
-from ..seeding import derive_seed, torch_generator
+from ..seeding import torch_generator
 from ..training import Epoch, Outcome, Schedule, split_rows, train
-from .networks import take_replicas, weight_generators
+from .networks import settings_of, take_replicas, weight_generators
 
+_SPREAD = 8.0  # of order logits that start from an order
 _NODES = 100  # of the largest graphs in the paper
+_RATES = {  # that parameters other than those of networks learn at
+    "dags.order_logits": "order_learning_rate",
+    "dags.edge_logits": "edge_learning_rate",
+}
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ def fit_replicas(
         way_out="lower 'n_restarts' or 'hidden_units', or use fewer columns",
         device=design.device,
     )
-    streams = [torch.Generator(device).manual_seed(derive_seed(h.seed, "train")) for h in hypers]
+    seeds = [h.seed for h in hypers]
     dags = DPDAG(
         n,
         design.permutation,
@@ -125,7 +130,7 @@ def fit_replicas(
         r,
         hidden_units=design.hidden_units,
         n_layers=design.n_layers,
-        generators=weight_generators([h.seed for h in hypers]),
+        generators=weight_generators(seeds),
     )
     likelihood = LIKELIHOODS[design.likelihood](n, r)
     setting = {
@@ -139,21 +144,19 @@ def fit_replicas(
         kl_weight=setting["kl_weight"],
         edge_prior=within_reach(setting["edge_prior"], n),
     ).to(device)
-    rates = {name: setting[_rate_of(name)].to(device) for name, _ in objective.named_parameters()}
-    seeds = [h.seed for h in hypers]
+    rates = {
+        name: setting[_RATES.get(name, "learning_rate")].to(device)
+        for name, _ in objective.named_parameters()
+    }
     data = split_rows(x, seeds, design.validation_fraction, device, was_set)
     outcome = train(
         objective,
         data,
         rates=rates,
-        schedule=Schedule(
-            max_epochs=design.max_epochs,
-            batch_size=design.batch_size,
-            patience=design.patience,
-            checkpoint=checkpoint,
-            checkpoint_every=checkpoint_every,
+        schedule=settings_of(
+            design, Schedule, checkpoint=checkpoint, checkpoint_every=checkpoint_every
         ),
-        generators=streams,
+        generators=[torch_generator(seed, "train", device=device) for seed in seeds],
         callbacks=callbacks,
         resume_from=resume_from,
     )
@@ -185,24 +188,16 @@ def _memory(r: int, n: int, rows: int, design: Design) -> float:
     return 4.0 * (weights + noise + activations + 3.0 * r * n * rows)
 
 
-def start_at(dags: DPDAG, orders: Tensor, *, spread: float = 8.0) -> None:  # (r, n)
-    """Let the order logits descend along given orders, over ``spread`` units from first to last."""
+def start_at(dags: DPDAG, orders: Tensor) -> None:  # (r, n)
+    """Let the order logits descend along given orders."""
     n = dags.n_nodes
     position = inverse_permutation(orders, torch.float32)
     with torch.no_grad():
         if dags.order_logits.ndim == orders.ndim:
-            dags.order_logits.copy_(spread * (0.5 - position / max(n - 1, 1)))
+            dags.order_logits.copy_(_SPREAD * (0.5 - position / max(n - 1, 1)))
         else:  # a matching of positions and nodes: distance from the wanted position
             distance = (torch.arange(n)[:, None] - position.unsqueeze(-2)).abs()
-            dags.order_logits.copy_(-spread * distance / max(n - 1, 1))
-
-
-def _rate_of(parameter: str) -> str:
-    if parameter == "dags.order_logits":
-        return "order_learning_rate"
-    if parameter == "dags.edge_logits":
-        return "edge_learning_rate"
-    return "learning_rate"
+            dags.order_logits.copy_(-_SPREAD * distance / max(n - 1, 1))
 
 
 def posterior(replicas: Replicas, combine: str) -> DAGMixture:

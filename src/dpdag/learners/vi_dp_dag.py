@@ -16,13 +16,11 @@ from ..distributions import PERMUTATIONS, Constraints
 from ..mechanisms import MECHANISMS, Mechanism
 from ..objectives import LIKELIHOODS
 from ..scm import Mechanisms
-from ..seeding import base_seed, derive_seed
 from ..training import ProgressBar
 from .base import Job, Solution
 from .checks import check_choice, check_ranges
 from .model_learner import PosteriorLearner
-from .networks import Networks, settings_of, take_replicas
-from .validation import warn_of_row_numbers
+from .networks import Networks, repeated, restart_seeds, settings_of, take_replicas
 from .variational import Design, Hyper, Replicas, fit_replicas, posterior, search_orders
 
 
@@ -155,10 +153,9 @@ class VIDPDAG(PosteriorLearner):
             resume_from: A checkpoint folder to continue from.
         """
         self._check()
-        warn_of_row_numbers(X)
         self._resume_from = None if resume_from is None else Path(resume_from)
         try:
-            return self._fit(self._coded(X), interventions)
+            return super().fit(X, interventions=interventions)
         finally:
             del self._resume_from
 
@@ -173,46 +170,42 @@ class VIDPDAG(PosteriorLearner):
 
     def _companions(self) -> Any:
         self._check()
-        return design_of(self), self.n_restarts, isinstance(self.init, str) and self.init
+        return settings_of(self, Design), self.n_restarts, isinstance(self.init, str) and self.init
 
-    def _learn_together(self, jobs: Sequence[Job]) -> list[Solution]:
-        hypers = [hypers_of(job.learner) for job in jobs]
+    def _learn_together(self, jobs: Sequence[Job], **alone: Any) -> list[Solution]:
+        seeds = [restart_seeds(job.learner) for job in jobs]
         orders = [start_orders(*job) for job in jobs]
         known = [order for order in orders if order is not None]
         with ProgressBar(enabled=bool(self.verbose)) as bar:
             replicas = fit_replicas(
-                torch.stack([job.x.float() for job, own in zip(jobs, hypers) for _ in own]),
-                [hyper for own in hypers for hyper in own],
-                was_set=torch.stack([job.was_set for job, own in zip(jobs, hypers) for _ in own]),
-                design=design_of(self),
+                repeated([job.x for job in jobs], seeds),
+                [
+                    settings_of(job.learner, Hyper, seed=seed)
+                    for job, own in zip(jobs, seeds)
+                    for seed in own
+                ],
+                was_set=repeated([job.was_set for job in jobs], seeds),
+                design=settings_of(self, Design),
                 constraints=jobs[0].constraints,
                 orders=torch.cat(known) if known else None,
-                callbacks=[bar],
+                callbacks=[bar, *alone.pop("callbacks", ())],
+                **alone,
             )
-        ends = list(accumulate(map(len, hypers), initial=0))
-        return [
-            job.learner._adopt(replicas.take(slice(*ends_)), job.was_set)
-            for job, ends_ in zip(jobs, pairwise(ends))
-        ]
+        ends = pairwise(accumulate(map(len, seeds), initial=0))
+        return [job.learner._adopt(replicas.take(slice(*own)), job) for job, own in zip(jobs, ends)]
 
     def _learn(self, x: Tensor, constraints: Constraints, was_set: Tensor) -> Solution:  # (rows, n)
         """Train networks and the distribution over graphs together."""
-        with ProgressBar(enabled=bool(self.verbose)) as bar:
-            replicas = fit_replicas(
-                x[None],
-                hypers_of(self),
-                was_set=was_set[None],
-                design=design_of(self),
-                constraints=constraints,
-                orders=start_orders(self, x, constraints, was_set),
-                callbacks=[bar, *self.callbacks],
-                checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
-                checkpoint_every=self.checkpoint_every,
-                resume_from=self._resume_from,
-            )
-        return self._adopt(replicas.take(slice(None)), was_set)
+        (solution,) = self._learn_together(
+            [Job(self, x, constraints, was_set)],
+            callbacks=self.callbacks,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+            checkpoint_every=self.checkpoint_every,
+            resume_from=self._resume_from,
+        )
+        return solution
 
-    def _adopt(self, replicas: Replicas, was_set: Tensor) -> Solution:
+    def _adopt(self, replicas: Replicas, job: Job) -> Solution:
         """Make trained fits, already alone and on the CPU, this learner's own."""
         self.posterior_ = posterior(replicas, self.combine)
         self.validation_loss_ = float(replicas.held_out.min())
@@ -221,7 +214,7 @@ class VIDPDAG(PosteriorLearner):
         return Solution(
             self.posterior_.modal_edge_probabilities,
             self.posterior_.mode.bool(),
-            partial(self._functions, networks, was_set),
+            partial(self._functions, networks, job.was_set),
             self.posterior_.mode_order,
             history=replicas.outcome.rows(),
             knows_rows=True,
@@ -235,18 +228,6 @@ class VIDPDAG(PosteriorLearner):
         if len(self.posterior_.weights) > 1 or not torch.equal(adjacency, modal):
             networks = Networks.of(self).train(x, adjacency, was_set=was_set, start=networks)
         return networks.freeze(adjacency)
-
-
-def hypers_of(learner: Any) -> list[Hyper]:
-    """The settings of every restart."""
-    seed = base_seed(learner.random_state)
-    seeds = [derive_seed(seed, "restart", k) for k in range(learner.n_restarts)]
-    return [settings_of(learner, Hyper, seed=own) for own in seeds]
-
-
-def design_of(learner: Any) -> Design:
-    """The settings that all restarts share."""
-    return settings_of(learner, Design)
 
 
 def start_orders(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from ..registry import Registry
+from .base import KnownGradient
 
 Constraint = Callable[[Tensor], Tensor]
 CONSTRAINTS: Registry[Constraint] = Registry("acyclicity constraint")
@@ -31,7 +31,9 @@ def trace_exponential(weights: Tensor) -> Tensor:  # (r, n, n) -> (r,)
         >>> trace_exponential(torch.tensor([[[0.0, 5.0], [0.0, 0.0]]])).tolist()
         [0.0]
     """
-    return _TraceExponential.apply(weights)
+    power = torch.matrix_exp(weights.detach().double())  # small h is a small difference
+    h = power.diagonal(dim1=-2, dim2=-1).sum(-1) - weights.shape[-1]
+    return KnownGradient.apply(weights, h, power.mT)
 
 
 @CONSTRAINTS.register("polynomial")
@@ -48,34 +50,8 @@ def trace_polynomial(weights: Tensor) -> Tensor:  # (r, n, n) -> (r,)
         | DAG-GNN: DAG Structure Learning with Graph Neural Networks (Yu et al., 2019)
         | https://arxiv.org/abs/1904.10098
     """
-    return _TracePolynomial.apply(weights)
-
-
-class _Trace(torch.autograd.Function):
-    """The gradient is the transpose of a power that is known already."""
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> Tensor:
-        (power,) = ctx.saved_tensors
-        return (grads[0][:, None, None] * power.mT).to(ctx.dtype)
-
-
-class _TraceExponential(_Trace):
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor) -> Tensor:
-        power = torch.matrix_exp(weights.double())  # small h is a small difference
-        ctx.save_for_backward(power)
-        ctx.dtype = weights.dtype
-        return power.diagonal(dim1=-2, dim2=-1).sum(-1) - weights.shape[-1]
-
-
-class _TracePolynomial(_Trace):
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor) -> Tensor:
-        n = weights.shape[-1]
-        step = weights.double() / n
-        step.diagonal(dim1=-2, dim2=-1).add_(1.0)
-        power = torch.linalg.matrix_power(step, n - 1)
-        ctx.save_for_backward(power)
-        ctx.dtype = weights.dtype
-        return (power * step.mT).sum((-2, -1)) - n
+    n = weights.shape[-1]
+    step = weights.detach().double() / n
+    step.diagonal(dim1=-2, dim2=-1).add_(1.0)
+    power = torch.linalg.matrix_power(step, n - 1)
+    return KnownGradient.apply(weights, (power * step.mT).sum((-2, -1)) - n, power.mT)

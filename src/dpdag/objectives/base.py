@@ -55,6 +55,21 @@ class Objective(nn.Module, ABC):
         return settled
 
 
+class KnownGradient(torch.autograd.Function):
+    """A value (*) of an argument (*, …) whose gradient is known with it."""
+
+    @staticmethod
+    def forward(ctx: Any, argument: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
+        ctx.save_for_backward(gradient)
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        (gradient,) = ctx.saved_tensors
+        inner = [1] * (gradient.ndim - grads[0].ndim)
+        return grads[0].reshape(*grads[0].shape, *inner) * gradient, None, None
+
+
 def streams(like: Tensor, steps: int, generators: Sequence[Generator]) -> Tensor:
     """Uniform draws (steps, r, …) in the shape of ``like`` (r, …), one stream per replica."""
     noise = torch.empty(len(generators), steps, *like.shape[1:], device=like.device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor
@@ -12,7 +12,7 @@ from torch.nn.functional import softplus
 from ..distributions import DPDAG, DAGDistribution, Noise, Seeds
 from ..mechanisms import Mechanism
 from ..ops.noise import gumbel, logistic, to_gumbel, to_logistic
-from .base import Objective, streams
+from .base import KnownGradient, Objective, streams
 from .likelihoods import Likelihood
 
 
@@ -37,24 +37,12 @@ def edge_kl(edge_logits: Tensor, prior: Tensor | float) -> Tensor:  # (*, n, n) 
         >>> edge_kl(torch.zeros(1, 1), 0.5).item()
         0.0
     """
-    prior = torch.as_tensor(prior, dtype=edge_logits.dtype, device=edge_logits.device)
-    return _EdgeKL.apply(edge_logits, prior.logit())
-
-
-class _EdgeKL(torch.autograd.Function):
-    """With φ₀ the prior's logit: p(φ − φ₀) − log(1 + e^φ) + log(1 + e^φ₀)."""
-
-    @staticmethod
-    def forward(ctx: Any, logits: Tensor, prior_logit: Tensor) -> Tensor:
-        p = torch.sigmoid(logits)
-        odds = logits - prior_logit
-        ctx.save_for_backward(p, odds)
-        return (p * odds).sub_(softplus(logits)).add_(softplus(prior_logit))
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        p, odds = ctx.saved_tensors  # the derivative is p(1 − p)(φ − φ₀)
-        return torch.addcmul(p, p, p, value=-1).mul_(odds).mul_(grads[0]), None
+    logits = edge_logits.detach()
+    prior_logit = torch.as_tensor(prior, dtype=logits.dtype, device=logits.device).logit()
+    p, odds = torch.sigmoid(logits), logits - prior_logit
+    divergence = (p * odds).sub_(softplus(logits)).add_(softplus(prior_logit))
+    slope = torch.addcmul(p, p, p, value=-1).mul_(odds)  # p(1 − p)(φ − φ₀), φ₀ the prior's logit
+    return KnownGradient.apply(edge_logits, divergence, slope)
 
 
 class ELBO(Objective):
@@ -77,7 +65,7 @@ class ELBO(Objective):
 
     validation_samples = 8
     kl_weight: Tensor
-    prior_logit: Tensor
+    edge_prior: Tensor
     free: Tensor
 
     def __init__(
@@ -94,8 +82,7 @@ class ELBO(Objective):
         self.mechanism = mechanism
         self.likelihood = likelihood
         self.register_buffer("kl_weight", kl_weight, persistent=False)
-        prior_logit = edge_prior.logit()[:, None, None]
-        self.register_buffer("prior_logit", prior_logit, persistent=False)
+        self.register_buffer("edge_prior", edge_prior[:, None, None], persistent=False)
         # Weight in the mean of the edges that knowledge leaves open; the others cost nothing.
         constraints, n = dags.constraints, dags.n_nodes
         free = ~torch.eye(n, dtype=torch.bool)
@@ -114,8 +101,7 @@ class ELBO(Objective):
 
     def kl(self) -> Tensor:  # (r,)
         """Mean divergence of the edges from their prior."""
-        divergence = _EdgeKL.apply(self.dags.edge_logits, self.prior_logit)
-        return (divergence * self.free).sum((-2, -1))
+        return (edge_kl(self.dags.edge_logits, self.edge_prior) * self.free).sum((-2, -1))
 
     # What the training loop asks for ---------------------------------------------------------
 

@@ -29,17 +29,13 @@ class FixedGraph(Objective):
         self.likelihood = likelihood
         self.register_buffer("adjacency", adjacency, persistent=False)
 
-    def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # (r, n, b) -> (r,)
-        """Loss per replica."""
-        return self.likelihood(x, self.mechanism(x, self.adjacency), weight)
-
     def loss(
         self, x: Tensor, noise: None, step: int, weight: Tensor | None = None
     ) -> dict[str, Tensor]:
         """The loss by name, for the training loop."""
-        return {"total": self(x, weight)}
+        return {"total": self.likelihood(x, self.mechanism(x, self.adjacency), weight)}
 
     @torch.no_grad()
     def validation(self, x: Tensor, weight: Tensor | None = None) -> Tensor:  # -> (r,)
         """The same loss on other rows."""
-        return self(x, weight)
+        return self.loss(x, None, 0, weight)["total"]

@@ -1,10 +1,9 @@
 """What a graph with fitted mechanisms can answer: predictions, interventions, counterfactuals."""
 
-from .additive import AdditiveMechanisms, fit_additive
+from .additive import AdditiveMechanisms, LinearMechanisms, fit_additive, fit_linear
 from .discrete import DiscreteColumn, DiscreteMechanisms, fit_discrete
 from .divided import DividedMechanisms, fit_by_rows, fit_mixed_by_rows
 from .gp import GPMechanisms, fit_gp
-from .linear import LinearMechanisms, fit_linear
 from .mixed import MixedMechanisms, fit_mixed
 from .model import Mechanisms, StructuralModel
 from .observed import Observed

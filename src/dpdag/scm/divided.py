@@ -13,7 +13,7 @@ from ..columns import TypedColumns, standardise
 from ..evidence.mixture import MixtureEvidence
 from ..ops.rows import row_groups
 from .mixed import fit_mixed
-from .model import Mechanisms, ScaledMechanisms, UncertainMechanisms
+from .model import Mechanisms, UncertainMechanisms, scale_of
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class DividedMechanisms:
 
     def scale(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
         """What the noise of every node is multiplied by."""
-        return self.each(x, lambda part, own: _scale(part, own))
+        return self.each(x, scale_of)
 
     def variance(self, x: Tensor) -> Tensor:  # (rows, n) -> (rows, n)
         """Of every node given its parents; its noise alone where no more is known."""
         noise = self.noise * self.scale(x).square()
-        known = self.each(x, lambda part, own: _variance(part, own)) * self._widths.square()
+        known = self.each(x, _variance) * self._widths.square()
         return torch.where(known.isnan(), noise, known)
 
     @property
@@ -60,10 +60,6 @@ class DividedMechanisms:
             answer = ask(part, (x - self.centre[k]) / self.width[k])
             value = torch.where(self.part_of == k, answer, value)
         return value
-
-
-def _scale(part: Mechanisms, x: Tensor) -> Tensor:
-    return part.scale(x) if isinstance(part, ScaledMechanisms) else torch.ones_like(x)
 
 
 def _variance(part: Mechanisms, x: Tensor) -> Tensor:
@@ -83,15 +79,6 @@ def fit_by_rows(
     Arguments:
         fit: Mechanisms from standardised rows, the edges into the columns that have them, and the
             numbers of these columns.
-
-    Example:
-        >>> from dpdag.scm import fit_linear
-        >>> x = torch.tensor([[1.0, 2.0], [-1.0, -2.0], [3.0, 0.0]]).double()
-        >>> was_set = torch.tensor([[False, False], [False, False], [False, True]])
-        >>> graph = torch.tensor([[False, True], [False, False]])
-        >>> model = fit_by_rows(x, graph, was_set, lambda x, graph, _: fit_linear(x, graph))
-        >>> model(torch.tensor([[2.0, 0.0]]).double())[0, 1].round(decimals=3).item()
-        4.0
     """
     groups = row_groups(was_set)
     n = len(graph)
@@ -104,7 +91,7 @@ def fit_by_rows(
         edges = torch.zeros_like(graph)
         edges[:, columns] = graph[:, columns]
         part = fit(own, edges, columns)
-        left = (own - part(own)) / _scale(part, own) * width
+        left = (own - part(own)) / scale_of(part, own) * width
         noise[columns] = left.square().mean(0)[columns]
         parts.append(part)
         centres.append(x[rows].mean(0))

@@ -98,17 +98,15 @@ class GPMechanisms:
     def _factor(self, child: int) -> Tensor:  # (N, N) lower triangular
         if child in self._factors:
             return self._factors[child]
-        factor = torch.linalg.cholesky(self._matrix(child))
+        matrix = self._cross(self.inputs, child)
+        matrix.diagonal().add_(self.noise[child] / self.represents)
+        factor = torch.linalg.cholesky(matrix)
         if (len(self._factors) + 1) * factor.nbytes <= _KEPT:
             self._factors[child] = factor
         return factor
 
     def __getstate__(self) -> dict[str, Any]:  # factors are found anew
         return {name: value for name, value in vars(self).items() if name != "_factors"}
-
-    def _matrix(self, child: int) -> Tensor:  # (N, N)
-        eye = torch.eye(len(self.inputs), dtype=self.inputs.dtype)
-        return self._cross(self.inputs, child) + self.noise[child] / self.represents * eye
 
 
 def fit_gp(

@@ -13,9 +13,8 @@ from ..evidence.mixture import MixtureEvidence
 from ..evidence.noise import NOISES
 from ..evidence.splines import SplineBasis
 from ..evidence.switches import SWITCH
-from .additive import fit_additive
+from .additive import fit_additive, fit_linear
 from .gp import fit_gp
-from .linear import fit_linear
 from .model import Mechanisms, UncertainMechanisms
 
 _FURTHEST = 3.0  # log sizes are kept within, however far from the data a parent is
@@ -76,17 +75,6 @@ def fit_mixed(
     """The functions that hold most of each column's evidence, and sizes of noise that vary.
 
     A column whose causes switch it between modes has the function that comes nearest to that.
-
-    Example:
-        >>> generator = torch.Generator().manual_seed(0)
-        >>> cause, noise = torch.randn(2, 1000, generator=generator, dtype=torch.float64)
-        >>> x = torch.stack([cause, torch.exp(cause / 2) * noise], dim=1)
-        >>> x = (x - x.mean(0)) / x.std(0)
-        >>> evidence = MixtureEvidence(x, functions=["linear", "additive"])
-        >>> model = fit_mixed(x, torch.tensor([[0, 1], [0, 0]]).bool(), evidence)
-        >>> sizes = model.scale(torch.tensor([[-1.0, 0.0], [1.0, 0.0]], dtype=torch.float64))
-        >>> bool(sizes[1, 1] > 2 * sizes[0, 1])
-        True
     """
     n, functions = len(graph), evidence.functions
     terms = evidence.terms(torch.arange(n), graph.T.contiguous())  # (n, f, k)

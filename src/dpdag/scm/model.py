@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, Self, runtime_checkable
 
@@ -34,6 +34,11 @@ class UncertainMechanisms(Mechanisms, Protocol):
 
     def variance(self, x: Tensor, /) -> Tensor:  # (rows, n) -> (rows, n)
         """Of every node's value given its parents, noise included."""
+
+
+def scale_of(mechanisms: Mechanisms, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
+    """What the noise of every node is multiplied by."""
+    return mechanisms.scale(x) if isinstance(mechanisms, ScaledMechanisms) else torch.ones_like(x)
 
 
 @dataclass(frozen=True)
@@ -90,28 +95,24 @@ class StructuralModel:
 
     def predict(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Every node's value from its parents' values in the same row."""
-        mean = self.mechanisms(x)
-        return mean if self.discrete is None else self.discrete.means(x).where(self._drawn, mean)
+        return self._or_drawn(self.mechanisms(x), DiscreteMechanisms.means, x)
 
     def likeliest(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """The same, but the likeliest value of discrete nodes."""
-        mean = self.mechanisms(x)
-        if self.discrete is None:
-            return mean
-        return self.discrete.quantiles(x, torch.full_like(x, math.nan)).where(self._drawn, mean)
+        none = torch.full_like(x, math.nan)
+        return self._or_drawn(self.mechanisms(x), DiscreteMechanisms.quantiles, x, none)
 
     def scale(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """What every node's noise is multiplied by."""
-        if isinstance(self.mechanisms, ScaledMechanisms):
-            return self.mechanisms.scale(x)
-        return torch.ones_like(x)
+        return scale_of(self.mechanisms, x)
 
-    @property
-    def _drawn(self) -> Tensor:  # (n,) bool
-        """Nodes drawn from their distributions."""
+    def _or_drawn(
+        self, value: Tensor, ask: Callable[..., Tensor], *given: Tensor
+    ) -> Tensor:  # (m, n) -> (m, n)
+        """``value``, but what is asked of the distributions of nodes that are drawn from some."""
         if self.discrete is None:
-            return torch.zeros(self.adjacency.shape[-1], dtype=torch.bool)
-        return self.discrete.places
+            return value
+        return ask(self.discrete, *given).where(self.discrete.places, value)
 
     def deviation(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Standard deviation of each value given its parents."""
@@ -119,14 +120,12 @@ class StructuralModel:
         if isinstance(self.mechanisms, UncertainMechanisms):
             known = self.mechanisms.variance(x).clamp_min(0).sqrt()
             noise = torch.where((self.adjacency != 0).any(0), known, noise)
-        if self.discrete is None:
-            return noise
-        return self.discrete.variances(x).clamp_min(0).sqrt().where(self._drawn, noise)
+        return self._or_drawn(noise, lambda discrete: discrete.variances(x).clamp_min(0).sqrt())
 
     def abduct(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """The noise that made each row."""
         noise = (x - self.predict(x)) / self.scale(x)
-        return noise if self.discrete is None else self.discrete.ranks(x).where(self._drawn, noise)
+        return self._or_drawn(noise, DiscreteMechanisms.ranks, x)
 
     def log_likelihood(self, x: Tensor) -> Tensor:  # (m, n) -> (m, n)
         """Gaussian log density of each value given its parents, with the residuals' variances;
@@ -134,14 +133,12 @@ class StructuralModel:
         scale = self.scale(x) * self.residuals.square().mean(0).sqrt().clamp_min(1e-6)
         z = (x - self.predict(x)) / scale
         density = -0.5 * z.square() - scale.log() - 0.5 * math.log(2 * math.pi)
-        if self.discrete is None:
-            return density
-        return self.discrete.log_probabilities(x).where(self._drawn, density)
+        return self._or_drawn(density, DiscreteMechanisms.log_probabilities, x)
 
     def impute(self, x: Tensor) -> Tensor:  # (m, n) with NaN -> (m, n)
         """Fill each NaN with its node's prediction from (filled) parents, the likeliest value of a
         discrete one; the rest is untouched."""
-        none = torch.zeros_like(x).masked_fill(self._drawn, math.nan)
+        none = self._or_drawn(torch.zeros_like(x), lambda _: torch.full_like(x, math.nan))
         return self.propagate(none, fixed=~x.isnan(), values=x)
 
     def sample(
@@ -156,10 +153,9 @@ class StructuralModel:
         rows, n = self.residuals.shape
         drawn = torch.randint(rows, (count, n), generator=generator)
         noise = self.residuals.gather(0, drawn)
-        if self.discrete is None:
-            return noise
-        uniform = torch.rand(noise.shape, generator=generator, dtype=noise.dtype)
-        return uniform.where(self._drawn, noise)
+        return self._or_drawn(
+            noise, lambda _: torch.rand(noise.shape, generator=generator, dtype=noise.dtype)
+        )
 
     def counterfactual(self, x: Tensor, *, do: Mapping[int, float]) -> Tensor:  # (m, n) -> (m, n)
         """What each row would have been, its own noise kept, had ``do`` been done."""
@@ -176,10 +172,9 @@ class StructuralModel:
         held = values.nan_to_num()
         x = torch.where(fixed, held, noise.nan_to_num())
         for _ in range(_longest_path(self.adjacency) + 1):
-            drawn = self.predict(x) + self.scale(x) * noise
-            if self.discrete is not None:
-                drawn = self.discrete.quantiles(x, noise).where(self._drawn, drawn)
-            x = torch.where(fixed, held, drawn)
+            made = self.mechanisms(x) + self.scale(x) * noise
+            made = self._or_drawn(made, DiscreteMechanisms.quantiles, x, noise)
+            x = torch.where(fixed, held, made)
         return x
 
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-__all__ = ["ADAM", "RMSPROP", "ReplicaAdam"]
-
 # Decay of the first and second moment; without the first, Adam is RMSprop with corrected bias.
 ADAM = (0.9, 0.999)
 RMSPROP = (0.0, 0.99)
+_EPS = 1e-8
 
 
 class ReplicaAdam:
@@ -44,14 +43,12 @@ class ReplicaAdam:
         rates: Mapping[str, float | Tensor],
         *,
         betas: tuple[float, float] = ADAM,
-        eps: float = 1e-8,
     ) -> None:
         self.names = list(parameters)
         self.parameters = [parameters[name] for name in self.names]
-        self.rates = [_aligned(rates[name], parameters[name]).clone() for name in self.names]
+        self.rates = [aligned(rates[name], parameters[name]).clone() for name in self.names]
         self._common = _common_rates(self.rates)
         self.betas = betas
-        self.eps = eps
         self.version = 0  # of what a recorded step would repeat as it was
         self.steps = torch.zeros((), device=self.parameters[0].device)
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
@@ -88,7 +85,7 @@ class ReplicaAdam:
                 beta1=self.betas[0],
                 beta2=self.betas[1],
                 weight_decay=0.0,
-                eps=self.eps,
+                eps=_EPS,
                 amsgrad=False,
                 maximize=False,
             )
@@ -106,7 +103,7 @@ class ReplicaAdam:
         denominators = self._scratch
         torch._foreach_copy_(denominators, self.second)
         torch._foreach_sqrt_(denominators)
-        torch._foreach_add_(denominators, self.eps * correction)
+        torch._foreach_add_(denominators, _EPS * correction)
         torch._foreach_div_(denominators, self.rates)
         step = scale * correction / (1 - beta1**steps)
         if isinstance(step, Tensor):
@@ -114,14 +111,10 @@ class ReplicaAdam:
             step = 1.0
         torch._foreach_addcdiv_(self.parameters, self.first, denominators, -step)
 
-    def freeze(self, stopped: Tensor) -> None:  # (*replicas) bool
-        """Let some replicas stand still from now on."""
-        self.slow(stopped, 0.0)
-
     def slow(self, which: Tensor, factor: float) -> None:  # (*replicas) bool
-        """Let some replicas take smaller steps from now on."""
+        """Let some replicas take smaller steps from now on, or none."""
         rates = [
-            torch.where(_aligned(which, parameter), rate * factor, rate)
+            torch.where(aligned(which, parameter), rate * factor, rate)
             for rate, parameter in zip(self.rates, self.parameters)
         ]
         common = _common_rates(rates)
@@ -149,9 +142,9 @@ class ReplicaAdam:
         self.version += 1
 
 
-def _aligned(rate: float | Tensor, parameter: Tensor) -> Tensor:
+def aligned(value: float | Tensor, parameter: Tensor) -> Tensor:
     """A per-replica value, shaped to broadcast over the parameter's other axes."""
-    value = torch.as_tensor(rate, device=parameter.device)
+    value = torch.as_tensor(value, device=parameter.device)
     if value.dtype != torch.bool:
         value = value.to(parameter.dtype)
     return value.reshape(*value.shape, *[1] * (parameter.ndim - value.ndim))

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["Captured"]
-
 _WARM_UP = 3  # calls that load kernels and allocate what libraries keep, as torch advises
 
 

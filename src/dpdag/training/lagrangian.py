@@ -12,7 +12,8 @@ from ..objectives.acyclicity import Constraint
 from ..objectives.base import Objective
 from ..objectives.score import Score
 
-__all__ = ["AugmentedLagrangian"]
+_GROWTH, _DECREASE = 10.0, 0.25  # η and γ
+_MAX_PENALTY = 1e16  # beyond which the constraint is given up
 
 
 class AugmentedLagrangian(Objective):
@@ -31,8 +32,6 @@ class AugmentedLagrangian(Objective):
         constraint: h, zero exactly on acyclic graphs.
         tolerance: On h.
         penalty: c at the start.
-        growth: η, and ``decrease``: γ.
-        max_penalty: Where to give up.
 
     References:
         Charpentier et al., *Differentiable DAG Sampling*, 2022, appendix A.
@@ -50,17 +49,11 @@ class AugmentedLagrangian(Objective):
         constraint: Constraint,
         tolerance: float = 1e-8,
         penalty: float = 1e-3,
-        growth: float = 10.0,
-        decrease: float = 0.25,
-        max_penalty: float = 1e16,
     ) -> None:
         super().__init__()
         self.score = score
         self.constraint = constraint
         self.tolerance = tolerance
-        self.growth = growth
-        self.decrease = decrease
-        self.max_penalty = max_penalty
         zero = torch.zeros(n_replicas, dtype=torch.float64)
         self.register_buffer("multiplier", zero)
         self.register_buffer("penalty", zero + penalty)
@@ -99,11 +92,11 @@ class AugmentedLagrangian(Objective):
         self.score.fade()
         h = self.acyclicity()
         open_ = settled & (h > self.tolerance)
-        slow = open_ & (h > self.decrease * self.last)
+        slow = open_ & (h > _DECREASE * self.last)
         self.multiplier = torch.where(open_, self.multiplier + self.penalty * h, self.multiplier)
         self.last = torch.where(open_, h, self.last)
-        hopeless = slow & (self.penalty * self.growth > self.max_penalty)
-        self.penalty = torch.where(slow & ~hopeless, self.penalty * self.growth, self.penalty)
+        hopeless = slow & (self.penalty * _GROWTH > _MAX_PENALTY)
+        self.penalty = torch.where(slow & ~hopeless, self.penalty * _GROWTH, self.penalty)
         return settled & (~open_ | hopeless)
 
     def value(self, x: Tensor, noise: Any, weight: Tensor | None = None) -> Tensor:  # -> (r,)

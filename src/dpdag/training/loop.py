@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import torch
@@ -15,10 +15,8 @@ from torch import Generator, Tensor
 from ..objectives.base import Objective
 from .adam import ADAM, ReplicaAdam
 from .captured import Captured
-from .rows import Data
+from .rows import Data, take_rows
 from .state import TrainingState
-
-__all__ = ["Epoch", "Outcome", "Schedule", "train"]
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,7 @@ class Epoch(NamedTuple):
 
     number: int
     of: int
-    seconds: float
     values: Mapping[str, Tensor]
-    stopped: Tensor
 
 
 class Outcome(NamedTuple):
@@ -64,7 +60,6 @@ class Outcome(NamedTuple):
     validation: Tensor  # (r,) loss of that state
     history: list[dict[str, Tensor]]
     epochs: int
-    interrupted: bool
     settled: Tensor  # (r,) whether training ended by itself, and not because it diverged
     diverged: Tensor  # (r,)
 
@@ -112,31 +107,19 @@ def train(
     state = TrainingState.start(parameters, adam, generators)
     if resume_from is not None:
         state.load(resume_from)
-    interrupted = False
-    start = perf_counter()
     descent = _Descent(objective, adam)
-    try:
+    with suppress(KeyboardInterrupt):  # what was found until then is kept
         while state.epoch < schedule.max_epochs and not bool(state.stopped.all()):
             _run_epoch(descent, data, state, schedule)
-            epoch = Epoch(
-                state.epoch,
-                schedule.max_epochs,
-                perf_counter() - start,
-                state.history[-1],
-                state.stopped,
-            )
             for callback in callbacks:
-                callback(epoch)
+                callback(Epoch(state.epoch, schedule.max_epochs, state.history[-1]))
             if schedule.checkpoint is not None and state.epoch % schedule.checkpoint_every == 0:
                 state.save(schedule.checkpoint)
-    except KeyboardInterrupt:
-        interrupted = True
     _finish(objective, data, state, early=schedule.patience is not None)
     return Outcome(
         state.best_loss,
         state.history,
         state.epoch,
-        interrupted,
         settled=state.stopped & ~state.diverged,
         diverged=state.diverged,
     )
@@ -182,8 +165,8 @@ def _run_epoch(descent: _Descent, data: Data, state: TrainingState, schedule: Sc
     steps = -(-rows // size)
     order = _shuffles(rows, state.generators, x.device)
     noise = objective.draw_noise(steps, state.generators)
-    batches = _take(x, order)
-    weights = [_take(weight, order) for weight in data.train_weight]
+    batches = take_rows(x, order)
+    weights = [take_rows(weight, order) for weight in data.train_weight]
     values = []
     for step in range(steps):
         part = slice(step * size, (step + 1) * size)
@@ -235,11 +218,6 @@ def _shuffles(
     for own, generator in zip(keys, generators):
         own.random_(generator=generator)
     return keys.argsort(-1)
-
-
-def _take(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)
-    index = rows.unsqueeze(1).expand(-1, x.shape[1], -1)
-    return x.expand(len(rows), -1, -1).gather(-1, index)
 
 
 def _explain(broken: Tensor, epoch: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import monotonic
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -11,8 +10,6 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.status import Status
 
 from .loop import Epoch
-
-__all__ = ["LONG", "ProgressBar", "Stages"]
 
 LONG = 30.0  # seconds from which people want to know how long it takes
 
@@ -34,12 +31,7 @@ class _Shown:
             self._display.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._enabled:
             self._display.stop()
 

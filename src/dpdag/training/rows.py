@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from ..seeding import derive_seed
-
-__all__ = ["Data", "split_rows"]
+from ..seeding import numpy_generator
 
 
 class Data(NamedTuple):
@@ -53,11 +50,15 @@ def _split(
         order = _shuffled(rows, seeds[0])
         return values[..., order[held:]].contiguous(), values[..., order[:held]].contiguous()
     order = torch.stack([_shuffled(rows, seed) for seed in seeds]).to(device)
-    index = order.unsqueeze(1).expand(-1, x.shape[-1], -1)
-    values = values.expand(len(seeds), -1, -1).gather(-1, index)
+    values = take_rows(values, order)
     return values[..., held:].contiguous(), values[..., :held].contiguous()
 
 
+def take_rows(x: Tensor, rows: Tensor) -> Tensor:  # (r or 1, n, rows), (r, b) -> (r, n, b)
+    """Every replica's own rows."""
+    index = rows.unsqueeze(1).expand(-1, x.shape[1], -1)
+    return x.expand(len(rows), -1, -1).gather(-1, index)
+
+
 def _shuffled(rows: int, seed: int) -> Tensor:
-    generator = np.random.default_rng(derive_seed(seed, "split"))
-    return torch.from_numpy(generator.permutation(rows))
+    return torch.from_numpy(numpy_generator(seed, "split").permutation(rows))

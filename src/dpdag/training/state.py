@@ -11,9 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Generator, Tensor
 
-from .adam import ReplicaAdam
-
-__all__ = ["TrainingState"]
+from .adam import ReplicaAdam, aligned
 
 _TENSORS, _FACTS = "training.safetensors", "training.json"
 _FORMAT = 1
@@ -80,14 +78,15 @@ class TrainingState:
         self.best_loss = torch.where(improved, loss, self.best_loss)
         self.stale = torch.where(improved, 0, self.stale + 1)
         for name, tensor in self.parameters.items():
-            self.best[name] = torch.where(like(improved, tensor), tensor.detach(), self.best[name])
+            better = aligned(improved, tensor)
+            self.best[name] = torch.where(better, tensor.detach(), self.best[name])
 
     def stop(self, which: Tensor) -> None:  # (r,) bool
         """End the training of some replicas, at their best state."""
         if not bool(which.any()):
             return
         self.stopped = self.stopped | which
-        self.adam.freeze(self.stopped)
+        self.adam.slow(self.stopped, 0.0)
         self.restore(which)
 
     @torch.no_grad()
@@ -96,7 +95,7 @@ class TrainingState:
         if not bool(which.any()):
             return
         for name, tensor in self.parameters.items():
-            tensor.copy_(torch.where(like(which, tensor), self.best[name], tensor))
+            tensor.copy_(torch.where(aligned(which, tensor), self.best[name], tensor))
 
     def begin_anew(self, which: Tensor, *, slowing: float) -> None:  # (r,) bool
         """Forget how good some replicas were, as what they minimise has changed."""
@@ -160,8 +159,3 @@ class TrainingState:
             {name: tensors[f"history/{name}"][k].to(device) for name in names}
             for k in range(self.epoch)
         ]
-
-
-def like(mask: Tensor, tensor: Tensor) -> Tensor:  # (r,), (r, …) -> (r, 1, …)
-    """A value per replica, shaped to broadcast over a tensor's other axes."""
-    return mask.reshape(-1, *[1] * (tensor.ndim - 1))
