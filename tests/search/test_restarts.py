@@ -9,7 +9,7 @@ from dpdag.search import EdgePrior, SearchResult, hill_climb
 from dpdag.search.restarts import find_graph
 
 
-def test_a_graph_that_will_not_count_is_climbed_to_once() -> None:
+def test_a_graph_that_will_not_count_is_not_left_and_climbed_again() -> None:
     truth = datasets.erdos_renyi(9, 20, random_state=4)
     data = datasets.simulate(truth, 300, mechanism="linear", noise="laplace", random_state=4)
     x = standardise(torch.from_numpy(data.X))[0]
@@ -27,6 +27,5 @@ def test_a_graph_that_will_not_count_is_climbed_to_once() -> None:
     once, again = found(answer=False), found(answer=True)
     plain = hill_climb(MixtureEvidence(x, functions=("linear", "additive")))
     assert len(asked) == 2
-    assert asked[0] == asked[1] == plain.total
-    assert once.total == plain.total
-    assert again.total >= once.total
+    assert asked[0] == asked[1] == once.total
+    assert plain.total <= once.total <= again.total
