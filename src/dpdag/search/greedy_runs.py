@@ -14,7 +14,7 @@ from .climb import Climb
 
 __all__ = ["run_greedily"]
 
-_PATIENCE = 4  # additions in a row that bring nothing and so end a run
+_PATIENCE = 8  # additions in a row that bring nothing and so end a run
 _DIP = 12.0  # nats below the best total that end a run
 _SHALLOW, _NARROW = 3, 2  # first additions of a run, and how many of a ranking they look at
 _WIDE = 4  # the same of further ones
