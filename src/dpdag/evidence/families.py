@@ -28,7 +28,6 @@ KERNEL_OF = {"gp": "rbf", "network": "network"}
 MARGIN = 15.0  # nats beneath the best functions, noise being Gaussian, that noise may make up for
 NEAR = 6.0  # the same for functions that are dear to evaluate
 _ROUGH = 6.0  # the same on the rows of a screening
-_SMALL = 100  # columns up to which lines are computed on the CPU in any case
 SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _ANY_SHAPE = NOISES.index("any shape")
 
@@ -264,13 +263,9 @@ class FamilyAverage(Evidence):
             left[own] = (
                 found.residual[k][row[own]]
                 if k in found.residual
-                else self._left_by(self.functions[k], child[own], parents[own])
+                else self.cheap[self.functions[k]].residuals(child[own], parents[own])
             )
         return left
-
-    def _left_by(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # -> (b, N)
-        """What functions that cost little leave of every row."""
-        return self.cheap[name].residuals(child, parents).to(self.device)
 
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = torch.empty(len(residual), len(NOISES), dtype=torch.float64)
@@ -301,7 +296,5 @@ class FamilyAverage(Evidence):
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""
         sums = AdditiveEvidence(table.x, y=table.y, device=self.device)
-        # Launching what small matrices need takes longer than to compute it here.
-        device = self.device if self.n_nodes > _SMALL else "cpu"
-        lines = LinearEvidence(table.y, told_by=self._told_by, device=device)
+        lines = LinearEvidence(table.y, told_by=self._told_by, device=self.device)
         return {"linear": lines, "additive": sums}

@@ -137,7 +137,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         residual = (
             part.fit(one, given).residual
             if part is not None
-            else self._left_by(function, one, given)
+            else self.cheap[function].residuals(one, given)
         )
         index = parents.nonzero().T.to(self.device)
         sizes = noise_sizes(standardised(residual), self.sums.features(index, SIZE_FUNCTIONS))
@@ -163,7 +163,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         name = self.functions[function]
         part = self.processes.get(name)
         residual = standardised(
-            self._left_by(name, one, given) if part is None else part.fit(one, given).residual
+            self.cheap[name].residuals(one, given) if part is None else part.fit(one, given).residual
         )
         if noise < 2:
             return residual[0].cpu()
