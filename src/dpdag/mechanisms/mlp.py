@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
@@ -14,29 +14,9 @@ from torch.nn.functional import leaky_relu_
 from ..registry import Registry
 from .base import MECHANISMS, Mechanism
 
-_SLOPE = 0.01  # of the leaky ReLU
-
-
-class Activation(NamedTuple):
-    """A function in place, and its gradient from what it returned."""
-
-    apply: Callable[[Tensor], Tensor]
-    backward: Callable[[Tensor, Tensor], Tensor]  # of the gradient and the output
-
-
-ACTIVATIONS = Registry(
-    "activation",
-    {
-        "leaky-relu": Activation(
-            lambda x: leaky_relu_(x, _SLOPE),
-            # The sign of a leaky ReLU's output is that of its input.
-            lambda grad, out: torch.ops.aten.leaky_relu_backward(grad, out, _SLOPE, True),
-        ),
-        "relu": Activation(
-            torch.relu_, lambda grad, out: torch.ops.aten.threshold_backward(grad, out, 0)
-        ),
-        "sigmoid": Activation(torch.sigmoid_, torch.ops.aten.sigmoid_backward),
-    },
+# In place, so that no layer is held twice.
+ACTIVATIONS: Registry[Callable[[Tensor], Tensor]] = Registry(
+    "activation", {"leaky-relu": leaky_relu_, "relu": torch.relu_, "sigmoid": torch.sigmoid_}
 )
 
 
@@ -98,22 +78,15 @@ class MLP(Mechanism):
         """Everything the networks give; (r, n, n) ``adjacency`` may hold weights."""
         return masked_mlp(x, adjacency, [*self.weights], [*self.biases], self.activation)
 
-    @torch.no_grad()
     def slopes(self, x: Tensor, adjacency: Tensor) -> Tensor:  # (r, n, b), (r, n, n) -> (r, n, n)
         r"""Mean absolute slopes :math:`E\,|\partial f_j / \partial x_i|` of the first outputs."""
-        activation = ACTIVATIONS[self.activation]
-        first, *later = self.weights
-        masked = first * adjacency.mT.unsqueeze(-2)  # (r, n, h, n)
-        layer = torch.einsum("rnhp,rpb->rnhb", masked, x) + self.biases[0]
-        outputs = []
-        for weight, bias in zip(later, self.biases[1:]):
-            outputs.append(activation.apply(layer))
-            layer = weight @ layer + bias
-        slope = torch.ones_like(layer[:, :, :1])  # from the last layer back to the first
-        for k, (weight, value) in enumerate(zip(reversed(later), reversed(outputs))):
-            weight = weight[:, :, :1] if k == 0 else weight
-            slope = activation.backward(weight.mT @ slope, value)
-        masked = masked if later else masked[:, :, :1]
+        first, *later = self.biases
+        of_rows = first.detach().repeat(1, 1, 1, x.shape[-1]).requires_grad_()  # (r, n, h, b)
+        with torch.enable_grad():
+            biases = [of_rows, *later]
+            out = masked_mlp(x, adjacency, [*self.weights], biases, self.activation)
+            (slope,) = torch.autograd.grad(out[:, :, 0].sum(), of_rows)
+        masked = self.weights[0].detach() * _parents(adjacency)
         return torch.einsum("rnhp,rnhb->rnpb", masked, slope).abs().mean(-1).mT
 
     def freeze(self, adjacency: Tensor) -> FrozenMLP:  # (n, n) bool
@@ -126,59 +99,17 @@ def masked_mlp(
     x: Tensor,  # (r, n, b)
     adjacency: Tensor,  # (r, n, n)
     weights: Sequence[Tensor],  # (r, n, out, in) each
-    biases: Sequence[Tensor],  # (r, n, out, 1) each
+    biases: Sequence[Tensor],  # (r, n, out, 1 or b) each
     activation: str = "leaky-relu",
 ) -> Tensor:  # (r, n, out, b)
     """All networks of all replicas on the inputs that ``adjacency`` leaves them."""
-    return _MaskedMLP.apply(x, adjacency, ACTIVATIONS[activation], *weights, *biases)
-
-
-class _MaskedMLP(torch.autograd.Function):
-    """Forward and backward of all networks, with few passes over the large first layer."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, adjacency: Tensor, activation: Activation, *parameters: Tensor
-    ) -> Tensor:
-        depth = len(parameters) // 2
-        weights, biases = parameters[:depth], parameters[depth:]
-        r, n, h, _ = weights[0].shape
-        masked = (weights[0] * _parents(adjacency)).reshape(r, n * h, n)
-        out = torch.baddbmm(biases[0].reshape(r, n * h, 1), masked, x).reshape(r * n, h, -1)
-        inputs = []  # of the layers after the first
-        for weight, bias in zip(weights[1:], biases[1:]):
-            inputs.append(activation.apply(out))
-            out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), out)
-        ctx.save_for_backward(x, adjacency, *weights, *inputs)
-        ctx.depth, ctx.activation = depth, activation
-        return out.reshape(r, n, -1, x.shape[-1])
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        x, adjacency = ctx.saved_tensors[:2]
-        weights = ctx.saved_tensors[2 : 2 + ctx.depth]
-        inputs = ctx.saved_tensors[2 + ctx.depth :]
-        r, n, h, _ = weights[0].shape
-        grad = grads[0].flatten(0, 1)
-        to_weights: list[Tensor] = []
-        to_biases: list[Tensor] = []
-        for weight, value in zip(reversed(weights[1:]), reversed(inputs)):
-            to_weights.append(torch.bmm(grad, value.mT).reshape(weight.shape))
-            to_biases.append(grad.sum(-1).reshape(r, n, -1, 1))
-            grad = torch.bmm(weight.flatten(0, 1).mT, grad)
-            grad = ctx.activation.backward(grad, value)
-        grad = grad.reshape(r, n * h, -1)
-        first = torch.bmm(grad, x.mT).reshape(r, n, h, n)
-        to_biases.append(grad.sum(-1).reshape(r, n, h, 1))
-        to_adjacency = None
-        if ctx.needs_input_grad[1]:
-            to_adjacency = (first * weights[0]).sum(-2).mT
-        to_weights.append(first.mul_(_parents(adjacency)))
-        to_x = None
-        if ctx.needs_input_grad[0]:
-            masked = weights[0] * _parents(adjacency)
-            to_x = torch.bmm(masked.reshape(r, n * h, n).mT, grad)
-        return to_x, to_adjacency, None, *reversed(to_weights), *reversed(to_biases)
+    r, n, h, _ = weights[0].shape
+    masked = (weights[0] * _parents(adjacency)).reshape(r, n * h, n)
+    out = torch.baddbmm(biases[0].reshape(r, n * h, -1), masked, x).reshape(r * n, h, -1)
+    for weight, bias in zip(weights[1:], biases[1:]):
+        out = ACTIVATIONS[activation](out)
+        out = torch.baddbmm(bias.flatten(0, 1), weight.flatten(0, 1), out)
+    return out.reshape(r, n, -1, x.shape[-1])
 
 
 def _parents(adjacency: Tensor) -> Tensor:  # (r, n, n) -> (r, n, 1, n)
