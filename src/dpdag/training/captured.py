@@ -94,9 +94,8 @@ class Captured:
             finally:
                 graph.capture_end()
 
-        gc.collect()  # memory of earlier graphs must not be freed while one is recorded
         collects = gc.isenabled()
-        gc.disable()
+        gc.disable()  # memory of earlier graphs must not be freed while one is recorded
         try:
             torch.cuda.synchronize()
             return graph, self._aside(capture)
