@@ -182,7 +182,7 @@ def within_reach(probability: Tensor, n: int) -> Tensor:  # (r) -> (r)
 def _memory(r: int, n: int, rows: int, design: Design) -> float:
     """Bytes a fit needs: weights with gradients, moments and copies, noise of an epoch, data."""
     h = design.hidden_units if design.mechanism == "mlp" else 1
-    weights = 9.0 * r * n * h * (n + h * max(0, design.n_layers - 2))
+    weights = 10.0 * r * n * h * (n + h * max(0, design.n_layers - 2))
     noise = 3.0 * r * n * n * max(1, rows // design.batch_size)
     activations = 3.0 * design.n_layers * r * n * h * min(design.batch_size, rows)
     return 4.0 * (weights + noise + activations + 3.0 * r * n * rows)
