@@ -116,16 +116,18 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
             gain -= np.where(exact, toll, 0.0)
         else:
-            own: list[Edge] | None = []
+            cut: list[Edge] | None = []
             if against[k]:
                 next_ones = np.where(exact & against, gain, -math.inf)
-                own = _known_cut(climb, edge, pairs, next_ones, least)
+                cut = _known_cut(climb, edge, pairs, next_ones, least)
             gain[k] = -math.inf
-            change = None if own is None else _insertion(climb, edge, own)
-            if change and change.gain > least:
-                found.append(change)
+            if cut is None:
+                continue
+            own = float(climb.change[edge]) - penalty - climb.loss(cut)
+            if own > least:
+                found.append(_Change(own, [edge], cut))
                 least = max(least, _least(found))
-                gain[(pairs.child == edge[1]) & (gain <= change.gain)] = -math.inf
+                gain[(pairs.child == edge[1]) & (gain <= own)] = -math.inf
                 open_ = gain > least  # others will not be looked at any more
                 pairs, against = pairs[open_], against[open_]
                 gain, exact = gain[open_], exact[open_]
@@ -197,8 +199,3 @@ def _known_cut(
         others = [cut(one) or [] for one in pairs[ranked[gain[ranked] > least]].edges()]
         climb.confirm(sorted({one for some in (own, *others) for one in some}))
     return own
-
-
-def _insertion(climb: Climb, edge: Edge, cut: list[Edge]) -> _Change:
-    loss = climb.loss(cut) if cut else 0.0
-    return _Change(float(climb.change[edge]) - climb.penalty - loss, [edge], cut)

@@ -35,17 +35,14 @@ def reverse_families(climb: Climb) -> bool:
     gained = (climb.value - alone).numpy()
     others = climb.edges.sum(0) - 1
 
-    def idle(share: float) -> list[tuple[int, int]]:
+    def idle(share: float) -> list[Edge]:
         rest = gained + climb.change  # what the others explain of a child without a parent
         least = np.maximum(climb.penalty * others, share * gained)
         return Pairs.of(climb.edges & (others > 0) & (rest < least)).edges()
 
-    climb.confirm([pair for pair in idle(_ROUGH) if not climb.exact[pair]])
-    before, exchanges = climb.total, idle(_SHARE)
-    climb.foresee([one for one in (_exchange(climb, *pair) for pair in exchanges) if one])
-    for pair in exchanges:
-        if exchange := _exchange(climb, *pair):
-            climb.apply(*exchange)
+    before = climb.total
+    climb.confirm(idle(_ROUGH))
+    _exchange_all(climb, idle(_SHARE))
     forks = [fork for node in range(n) if (fork := _fork(climb, node))]
     if forks:
         node, parents, price = zip(*((one.node, one.parents, one.price) for one in forks))
@@ -55,10 +52,7 @@ def reverse_families(climb: Climb) -> bool:
             if better and (now := _fork(climb, fork.node, again=True)):
                 climb.apply([(k, now.node) for k in now.pair], now.remove)
     swaps = [pair for pair in _promising(climb) if climb.is_new("swap", *_situation(climb, *pair))]
-    climb.foresee([one for one in (_exchange(climb, *pair, swap=True) for pair in swaps) if one])
-    for pair in swaps:
-        if exchange := _exchange(climb, *pair, swap=True):
-            climb.apply(*exchange)
+    _exchange_all(climb, swaps, swap=True)
     return climb.total > before
 
 
@@ -90,6 +84,14 @@ def _promising(climb: Climb) -> list[Edge]:
 def _situation(climb: Climb, parent: int, child: int) -> tuple[int, np.ndarray, np.ndarray]:
     """A name for an edge, and the families at its ends."""
     return parent * len(climb.edges) + child, climb.edges[:, parent], climb.edges[:, child]
+
+
+def _exchange_all(climb: Climb, edges: list[Edge], *, swap: bool = False) -> None:
+    """Make the exchanges of some edges that can be and pay, one after the other."""
+    climb.foresee([one for edge in edges if (one := _exchange(climb, *edge, swap=swap))])
+    for edge in edges:
+        if exchange := _exchange(climb, *edge, swap=swap):
+            climb.apply(*exchange)
 
 
 def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> Change | None:

@@ -41,11 +41,7 @@ def run_greedily(climb: Climb) -> bool:
     improved = False
     for run in runs:
         nodes = run.gained.nonzero()[:, 0].tolist()
-        # What cuts cost and which there are depends on the runs before.
-        cost, cuts = climb.freeing(run.child, nodes, most=_CUT)
-        if nodes and (cost[nodes] < math.inf).all():
-            remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
-            improved |= climb.apply([(node, run.child) for node in nodes], remove)
+        improved |= bool(nodes) and climb.adopt(run.child, nodes, most=_CUT)
     return improved
 
 

@@ -76,12 +76,8 @@ def _give_best(climb: Climb, tried: list[_Tried]) -> bool:
         best = int(totals.argmax())
         if totals[best] > climb.value[one.child]:
             nodes = one.pairs[best][one.new[best]].tolist()
-            # What cuts cost and which there are depends on the pairs before.
-            cost, cuts = climb.freeing(one.child, nodes)
-            if (cost[nodes] < math.inf).all():
-                remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
-                remove += [] if one.instead is None else [(one.instead, one.child)]
-                improved |= climb.apply([(node, one.child) for node in nodes], remove)
+            remove = [] if one.instead is None else [(one.instead, one.child)]
+            improved |= climb.adopt(one.child, nodes, remove=remove)
     return improved
 
 
