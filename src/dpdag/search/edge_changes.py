@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from .climb import Climb, Edge
+from .cuts import least_tolls
 from .pairs import Pairs
-from .tolls import least_tolls
 
 __all__ = ["change_edge", "shortlist_edges"]
 
@@ -113,7 +113,10 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             gain[batch] -= 0.0 if toll is None else toll[batch]
         elif toll is None and against[k]:
             toll = np.zeros_like(gain)
-            toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
+            known = climb.present[climb.present.read(climb.exact)]
+            loss = np.maximum(-known.read(climb.change) - penalty, 0.0)
+            bar = -_margin(climb)
+            toll[against] = least_tolls(pairs[against], gain[against], known, loss, bar)
             gain -= np.where(exact, toll, 0.0)
         else:
             cut: list[Edge] | None = []
