@@ -335,8 +335,7 @@ def _with_posterior(
     doubt = _doubts(graph, evidence, rows, density)
 
     def local(doubt: Doubt) -> list[LocalPosterior]:
-        known: dict[str, Any] = {"constraints": constraints, "odds": odds, "doubt": doubt}
-        return [fit_locally(graph, edge_prior=density, **known)]
+        return [fit_locally(graph, odds, edge_prior=density, constraints=constraints, doubt=doubt)]
 
     return _found(graph, doubt, torch.ones(1).double(), local)
 

@@ -16,7 +16,7 @@ from ..ops.graphs import topological_order
 __all__ = ["WeightedOrders", "fit_orders"]
 
 _STEP = 40.0  # between neighbours in an order: no noise turns them round
-_MOST, _WORK = 100, 20_000  # orders, and nodes of all of them together
+MOST, WORK = 100, 20_000  # orders, and nodes of all of them together
 _NEAR = 1e-3  # of a probability that is asked for
 _NONE = 1e-9  # of a weight
 _SURELY = 1e3  # beside probabilities
@@ -72,7 +72,7 @@ def fit_orders(
     wanted = torch.sigmoid(-odds.double()).numpy()[cause, effect]
     orders = [topological_order(graph | before).numpy()]
     value = _SURELY * known.astype(float)  # of a node that comes before another
-    for _ in range(min(_MOST, 1 + _WORK // len(edges))):
+    for _ in range(min(MOST, 1 + WORK // len(edges))):
         position = np.argsort(orders, -1)
         turned = (position[:, effect] < position[:, cause]).T.astype(float)  # (edges, k)
         whole = np.full(len(orders), _SURELY)  # weights sum to one
