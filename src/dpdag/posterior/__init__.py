@@ -1,7 +1,7 @@
 """Posteriors over graphs: of all of them, around the best one, or coarsened."""
 
 from .coarse import coarse_posterior
-from .doubt import Doubt, doubts, fineness
+from .doubt import ColumnFacts, Doubt, doubts, fineness
 from .enumerated import WeightedGraphs, likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
 from .hidden import moving_together
@@ -11,6 +11,7 @@ from .reversals import direction_odds
 
 __all__ = [
     "MAX_NODES",
+    "ColumnFacts",
     "Doubt",
     "LocalPosterior",
     "SubsetPosterior",

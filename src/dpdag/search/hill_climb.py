@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -54,16 +54,6 @@ class SearchResult:
     confirmed: Tensor
     total: float = 0.0
     history: list[float] = field(default_factory=list)
-
-    def relabelled(self, order: Tensor) -> SearchResult:  # (n,)
-        """The same with node ``order[k]`` in place k."""
-        return replace(
-            self,
-            adjacency=self.adjacency[order][:, order],
-            log_evidence=self.log_evidence[order],
-            gain=self.gain[order][:, order],
-            confirmed=self.confirmed[order][:, order],
-        )
 
     def order(self, before: Tensor) -> Tensor:  # (n, n) bool -> (n,) nodes
         """Causes first, and i before j wherever that must be."""
