@@ -24,7 +24,7 @@ def bent(seed: int) -> Tensor:  # (300, 6): a chain, two columns of it bent
 
 def judge(x: Tensor, was_set: Tensor) -> _Judge:
     limits = Knowledge().resolve(N)
-    return _Judge(x, was_set, EdgePrior.of(limits), limits, {"any_noise": True, "device": "cpu"})
+    return _Judge(x, was_set, EdgePrior.of(limits), limits, {"device": "cpu"})
 
 
 def some_set() -> Tensor:

@@ -59,7 +59,6 @@ class Plan:
 
     Attributes:
         functions: Kinds that are averaged.
-        any_noise: Whether noise may differ from Gaussian noise of constant size.
         edge_prior: Probability of an edge; learned where None.
         resamples: Random halves of the rows.
         rows: That evidences read at most.
@@ -68,7 +67,6 @@ class Plan:
     """
 
     functions: Sequence[str] = AUTO
-    any_noise: bool = True
     edge_prior: float | None = None
     resamples: int = 0
     rows: int = 1000
@@ -102,27 +100,19 @@ class Plan:
         was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
         rows = drawn_rows(x, was_set, self.rows)
         x, was_set = x[rows], was_set[rows]
-        if not bool(was_set.any()):
-            return self._evidence(x, None, asked)
         return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
 
     def _evidence(
-        self, x: Tensor, was_set: Tensor | None, asked: Tensor | None
+        self, x: Tensor, was_set: Tensor, asked: Tensor | None
     ) -> MixtureEvidence:  # (rows, n), (rows, n) bool, (n,)
         table = table_of(x, was_set)
-        options: dict[str, Any] = {
-            "any_noise": self.any_noise,
-            "asked": asked,
-            "device": self.device,
-            "deadline": self.deadline,
-        }
+        options: dict[str, Any] = {"functions": self.functions, "deadline": self.deadline}
+        processes = {"asked": asked, "device": self.device}
         if self.types is None or not bool(self.types.discrete.any()):
-            return MixtureEvidence(table, functions=self.functions, **options)
+            return MixtureEvidence(table, **options, **processes)
         values, kinds = self.types.values(x), self.types.kinds
-        discrete = DiscreteEvidence(
-            table.x, values, kinds, functions=self.functions, deadline=self.deadline
-        )
-        return TypedEvidence(table, discrete, functions=self.functions, **options)
+        discrete = DiscreteEvidence(table.x, values, kinds, **options)
+        return TypedEvidence(table, discrete, **options, **processes)
 
     def relabelled(self, order: Tensor) -> Plan:  # (n,)
         """For a table with column ``order[k]`` in place k."""
@@ -210,7 +200,6 @@ def choose_columns(
             prior=EdgePrior.of(constraints, plan.edge_prior),
             constraints=constraints.relabelled(order),
             functions=plan.functions,
-            any_noise=plan.any_noise,
             fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
             was_set=was_set[:, order],
             device=plan.device,

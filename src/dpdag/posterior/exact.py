@@ -254,13 +254,8 @@ def _over_supersets(table: Tensor) -> Tensor:  # (*, 2ⁿ) -> (*, 2ⁿ)
 
 def _without_self(step: Tensor) -> Tensor:  # (n, 2ⁿ)
     """Entry [v, U ∪ v] holds what [v, U] held, so that complements index suffixes."""
-    n = len(step)
-    moved = torch.full_like(step, -math.inf)
-    code = torch.arange(2**n)
-    for v in range(n):
-        outside = code[(code >> v & 1) == 0]
-        moved[v, outside | 1 << v] = step[v, outside]
-    return moved
+    inside = _members(len(step)).T
+    return torch.full_like(step, -math.inf).masked_scatter(inside, step[~inside])
 
 
 def _prefix_sums(step: Tensor, *, largest: bool = False) -> Tensor:  # (n, 2ⁿ) -> (2ⁿ,)

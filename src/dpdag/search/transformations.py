@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ..columns import TRANSFORMS, Table, Transformed, table_of, transform
+from ..columns import TRANSFORMS, Transformed, table_of, transform
 from ..columns.table import tied
 from ..columns.transforms import PARAMETERS
-from ..deadline import ENDLESS, Deadline
+from ..deadline import Deadline
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
@@ -46,11 +46,10 @@ def choose_transforms(
     prior: EdgePrior,
     constraints: Constraints,
     functions: Sequence[str],
-    any_noise: bool = True,
-    fixed: Tensor | None = None,  # (n,) bool
-    was_set: Tensor | None = None,  # (rows, n) bool
-    device: torch.device | str = "cpu",
-    deadline: Deadline = ENDLESS,
+    fixed: Tensor | None,  # (n,) bool
+    was_set: Tensor,  # (rows, n) bool
+    device: str,
+    deadline: Deadline,
 ) -> tuple[tuple[str, ...], Tensor]:
     r"""The transformation of each column under which all of them together are likeliest.
 
@@ -64,12 +63,11 @@ def choose_transforms(
     which a column was set say nothing of its density. The second value is the graph of lines and
     sums of curves that the columns then have.
     """
-    was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
     rows = spaced_rows(x, _ROWS)
     free = ~_mostly_one(x[rows], was_set[rows])
     free = free if fixed is None else free & ~fixed
     plain = ("identity",) * x.shape[1]
-    options: dict[str, Any] = {"any_noise": any_noise, "device": device, "deadline": deadline}
+    options: dict[str, Any] = {"device": device, "deadline": deadline}
     judge = _Judge(x[rows], was_set[rows], prior, constraints, options)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
@@ -250,15 +248,12 @@ class _Judge:
         now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
         return stacked - stacked.gather(1, now[:, None])
 
-    def _table(self, columns: Transformed, rows: Tensor) -> Table:  # (k,)
-        return table_of(columns.z[rows], self.was_set[rows])
-
     def _as_effects(
         self, columns: Transformed, causes: Transformed, rows: Tensor
     ) -> MixtureEvidence:  # (k,)
         """Of some columns given others."""
-        table = self._table(causes, rows)._replace(y=self._table(columns, rows).y)
-        return MixtureEvidence(table, functions=["additive"], **self.options)
+        table, own = (table_of(one.z[rows], self.was_set[rows]) for one in (causes, columns))
+        return MixtureEvidence(table._replace(y=own.y), functions=["additive"], **self.options)
 
     def _scored(
         self, kinds: tuple[str, ...], columns: Transformed, graph: Tensor, values: Tensor
