@@ -2,7 +2,7 @@
 
 from .coarse import coarse_posterior
 from .doubt import ColumnFacts, Doubt, doubts, fineness
-from .enumerated import WeightedGraphs, likely_graphs
+from .enumerated import likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
 from .hidden import moving_together
 from .local import LocalPosterior, fit_locally
@@ -15,7 +15,6 @@ __all__ = [
     "Doubt",
     "LocalPosterior",
     "SubsetPosterior",
-    "WeightedGraphs",
     "coarse_posterior",
     "direction_odds",
     "doubts",

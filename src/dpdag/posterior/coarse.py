@@ -99,7 +99,8 @@ def coarse_posterior(
     share = sets.log_shares(place[order], child).softmax(-1).unflatten(0, place.shape)
     given = torch.einsum("kvm,vmu->kuv", share, sets.parents())  # of an edge, by order
     logits = torch.logit(given.clamp(0, 1))
-    return LocalPosterior.within(WeightedOrders.alike(place), logits, constraints)
+    orders = WeightedOrders.of(place, torch.full((len(place),), 1 / len(place)).double())
+    return LocalPosterior.within(orders, logits, constraints)
 
 
 def _weighted_sets(

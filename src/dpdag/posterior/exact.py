@@ -140,16 +140,15 @@ class SubsetPosterior:
     @cached_property
     def _placed_after(self) -> Tensor:  # (n, 2ⁿ)
         """Log-probability, without v's own factor, that exactly U stands before v."""
-        n = self.n_nodes
-        code = torch.arange(2**n)
-        union = code | (1 << torch.arange(n))[:, None]
+        union = torch.arange(2**self.n_nodes) | (1 << torch.arange(self.n_nodes))[:, None]
         weight = self._forward + self._backward[union] - self._forward[-1]
         return weight.masked_fill(self._blocked, -math.inf)
 
     @cached_property
     def parent_set_probabilities(self) -> Tensor:  # (n, 2ⁿ)
         """P(pa(v) = S | x)."""
-        return (self.log_scores + _over_supersets(self._placed_after)).exp()
+        over_supersets = _over_subsets(self._placed_after.flip(-1)).flip(-1)
+        return (self.log_scores + over_supersets).exp()
 
     @cached_property
     def edge_probabilities(self) -> Tensor:  # (n, n)
@@ -159,7 +158,8 @@ class SubsetPosterior:
     @cached_property
     def precedence_probabilities(self) -> Tensor:  # (n, n)
         """P(i before j | x)."""
-        weight = (self._placed_after + _finite(self._step)).exp()
+        finite = self._step.clamp(min=-1e300)  # sums with −∞ stay −∞ and never are NaN
+        weight = (self._placed_after + finite).exp()
         return (weight @ self._member.double()).T
 
     @cached_property
@@ -221,11 +221,9 @@ class SubsetPosterior:
         left = torch.full((count,), 2**n - 1)
         code = torch.arange(2**n)
         for _ in range(n):
-            previous = left[:, None] - (1 << torch.arange(n))
-            inside = self._member[left]
-            previous = previous.clamp(min=0)
+            previous = (left[:, None] - (1 << torch.arange(n))).clamp(min=0)
             weight = self._forward[previous] + self._step[torch.arange(n), previous]
-            node = _draw(weight.masked_fill(~inside, -math.inf), generator)
+            node = _draw(weight.masked_fill(~self._member[left], -math.inf), generator)
             left = left - (1 << node)
             within = (code & ~left[:, None]) == 0
             scores = self.log_scores[node].masked_fill(~within, -math.inf)
@@ -246,10 +244,6 @@ def _over_subsets(table: Tensor, *, largest: bool = False) -> Tensor:  # (*, 2�
         without, within = table.unflatten(-1, (-1, 2, 2**u)).unbind(-2)
         table = torch.stack([without, join(without, within)], -2).flatten(-3)
     return table
-
-
-def _over_supersets(table: Tensor) -> Tensor:  # (*, 2ⁿ) -> (*, 2ⁿ)
-    return _over_subsets(table.flip(-1)).flip(-1)
 
 
 def _without_self(step: Tensor) -> Tensor:  # (n, 2ⁿ)
@@ -273,11 +267,6 @@ def _prefix_sums(step: Tensor, *, largest: bool = False) -> Tensor:  # (n, 2ⁿ)
         terms = total[previous] + step[nodes, previous]
         total[sets] = terms.amax(-1) if largest else terms.logsumexp(-1)
     return total
-
-
-def _finite(table: Tensor) -> Tensor:
-    """−∞ replaced by a very small number, so that sums with −∞ stay −∞ and never NaN."""
-    return table.clamp(min=-1e300)
 
 
 def _log_difference(larger: Tensor, smaller: Tensor) -> Tensor:

@@ -34,9 +34,9 @@ class WeightedOrders(NamedTuple):
     weights: Tensor
 
     @classmethod
-    def alike(cls, place: Tensor) -> WeightedOrders:  # (k, n)
-        """Orders of equal weight, from the places of the nodes in each."""
-        return cls(-_STEP * place.double(), torch.full((len(place),), 1 / len(place)).double())
+    def of(cls, place: Tensor, weights: Tensor) -> WeightedOrders:  # (k, n), (k,)
+        """From the places of the nodes in each."""
+        return cls(-_STEP * place.double(), weights)
 
 
 def fit_orders(
@@ -84,9 +84,7 @@ def fit_orders(
         orders.append(_ordered(orders[0], value))
     kept = weights > _NONE
     weights = weights[kept] / weights[kept].sum()
-    return WeightedOrders(
-        -_STEP * torch.from_numpy(position[kept]).double(), torch.from_numpy(weights)
-    )
+    return WeightedOrders.of(torch.from_numpy(position[kept]), torch.from_numpy(weights))
 
 
 def _ordered(order: np.ndarray, value: np.ndarray) -> np.ndarray:  # (n,), (n, n) -> (n,)
