@@ -55,7 +55,9 @@ class Climb:
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
-        self._tried: dict[tuple[str, int], tuple[bytes, ...]] = {}  # by kind of move and node
+        self._tried: dict[
+            tuple[str, int | Edge], tuple[bytes, ...]
+        ] = {}  # by kind of move and place
         self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
         self._refresh(list(range(n)))
         self.history = [self.total]
@@ -172,10 +174,10 @@ class Climb:
                 cuts[node] = cut
         return cost, cuts
 
-    def is_new(self, move: str, node: int, *situation: np.ndarray) -> bool:
-        """Whether a kind of move has not been tried on a node where it stands now."""
+    def is_new(self, move: str, place: int | Edge, *situation: np.ndarray) -> bool:
+        """Whether a kind of move has not been tried on a node or an edge where it stands now."""
         now = tuple(part.tobytes() for part in situation)
-        before, self._tried[move, node] = self._tried.get((move, node)), now
+        before, self._tried[move, place] = self._tried.get((move, place)), now
         return now != before
 
     def adopt(

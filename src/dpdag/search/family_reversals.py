@@ -51,7 +51,11 @@ def reverse_families(climb: Climb) -> bool:
         for fork, better in zip(forks, (values > target).tolist()):
             if better and (now := _fork(climb, fork.node, again=True)):
                 climb.apply([(k, now.node) for k in now.pair], now.remove)
-    swaps = [pair for pair in _promising(climb) if climb.is_new("swap", *_situation(climb, *pair))]
+    swaps = [
+        (i, j)
+        for i, j in _promising(climb)
+        if climb.is_new("swap", (i, j), climb.edges[:, i], climb.edges[:, j])
+    ]
     _exchange_all(climb, swaps, swap=True)
     return climb.total > before
 
@@ -79,11 +83,6 @@ def _promising(climb: Climb) -> list[Edge]:
     edges = Pairs.of(climb.edges & climb.allowed.T & climb.edges.any(0)[:, None])
     loss = np.maximum(-edges.read(climb.change) - climb.penalty, 0.0)
     return edges[edges.read(climb.change.T) > _PROMISE * loss].edges()
-
-
-def _situation(climb: Climb, parent: int, child: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """A name for an edge, and the families at its ends."""
-    return parent * len(climb.edges) + child, climb.edges[:, parent], climb.edges[:, child]
 
 
 def _exchange_all(climb: Climb, edges: list[Edge], *, swap: bool = False) -> None:

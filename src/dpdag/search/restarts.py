@@ -55,7 +55,17 @@ def find_graph(
                 starts = _graphs_of_lines(cheap, prior.fixed(), constraints)
                 found = _best([found, *(climb(cheap, start=own) for own in starts)])
             if counts(found, cheap):
-                found = _climbed_again(found, cheap, prior, constraints)
+                again = iterated_search(
+                    cheap,
+                    prior=prior.fixed(),  # where a falling price of edges would lead into thickets
+                    constraints=constraints,
+                    start=found.adjacency,
+                    change=either,
+                    patience=10,
+                    rounds=40,
+                    moves=(change_edge,),
+                )
+                found = _best([found, climb(cheap, start=again.adjacency)])
         return climb(evidence, start=found.adjacency) if evidence.processes else found, evidence
     except OutOfTimeError:
         return found, cheap
@@ -74,21 +84,3 @@ def _graphs_of_lines(
     order = lingam_order(evidence.table.y, constraints.before)
     along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
     return [best.adjacency, hill_climb(evidence.lines, constraints=along, **climbs).adjacency]
-
-
-def _climbed_again(
-    best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
-) -> SearchResult:
-    """The best that climbs from changes of a graph find."""
-    again = iterated_search(
-        evidence,
-        prior=prior.fixed(),  # where a falling price of edges would lead into thickets
-        constraints=constraints,
-        start=best.adjacency,
-        change=either,
-        patience=10,
-        rounds=40,
-        moves=(change_edge,),
-    )
-    found = hill_climb(evidence, prior=prior, constraints=constraints, start=again.adjacency)
-    return _best([best, found])

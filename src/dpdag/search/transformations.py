@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -97,22 +98,19 @@ def _mostly_one(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) b
     return found
 
 
+@dataclass
 class _Judge:
     """Compares transformations of columns on the same rows."""
 
-    def __init__(
-        self,
-        x: Tensor,  # (rows, n)
-        was_set: Tensor,  # (rows, n) bool
-        prior: EdgePrior,
-        constraints: Constraints,
-        options: dict[str, Any],
-        functions: Sequence[str] = _CHEAP,
-    ) -> None:
-        self.x, self.was_set = x, was_set
-        self.prior, self.constraints = prior, constraints
-        self.functions, self.options = functions, options
-        self.price = 0.5 * math.log(len(x))  # of one parameter
+    x: Tensor  # (rows, n)
+    was_set: Tensor  # (rows, n) bool
+    prior: EdgePrior
+    constraints: Constraints
+    options: dict[str, Any]
+    functions: Sequence[str] = _CHEAP
+
+    def __post_init__(self) -> None:
+        self.price = 0.5 * math.log(len(self.x))  # of one parameter
         self._alike: dict[str, Transformed] = {}
 
     def alike(self, kind: str) -> Transformed:
