@@ -178,7 +178,7 @@ def local_posterior(order: list[int]) -> LocalPosterior:
 
 def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
     nothing = torch.zeros(3, 3)
-    graph = SearchResult(nothing.bool(), torch.zeros(3), nothing, nothing.bool())
+    graph = SearchResult(nothing.bool(), torch.zeros(3), nothing)
     zero = torch.tensor(0.0)
     none = nothing.bool()
     doubt = Doubt(

@@ -89,7 +89,7 @@ def fit_locally(
         >>> from dpdag import Knowledge
         >>> chain = torch.tensor([[0, 1], [0, 0]]).bool()
         >>> gain = torch.tensor([[-torch.inf, 40.0], [40.0, -torch.inf]]).double()
-        >>> tie = SearchResult(chain, torch.zeros(2), gain, chain)
+        >>> tie = SearchResult(chain, torch.zeros(2), gain)
         >>> free = Knowledge().resolve(2)
         >>> fit_locally(tie, torch.zeros(2, 2), constraints=free).edge_probabilities
         tensor([[0.0000, 0.5000],

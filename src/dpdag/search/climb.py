@@ -55,10 +55,8 @@ class Climb:
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
-        self._tried: dict[
-            tuple[str, int | Edge], tuple[bytes, ...]
-        ] = {}  # by kind of move and place
-        self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
+        self._tried: dict[tuple[str, int | Edge], tuple[bytes, ...]] = {}  # by move and place
+        self.value = evidence.log_evidence(torch.arange(n), self.parents(range(n)))
         self._refresh(list(range(n)))
         self.history = [self.total]
 
@@ -75,8 +73,9 @@ class Climb:
         """How many parents every node has."""
         return np.bincount(self.present.child, minlength=len(self.edges))
 
-    def parents(self, child: int) -> Tensor:
-        return torch.from_numpy(self.edges[:, child].copy())
+    def parents(self, child: int | Sequence[int] | np.ndarray) -> Tensor:  # -> (n,) or (b, n)
+        """Those of one child, or of several."""
+        return torch.from_numpy(self.edges.T[child].copy())
 
     def reach(self) -> np.ndarray:  # (n, n) bool
         """Where a path leads from i to j, or i must come first anyway."""
@@ -96,8 +95,8 @@ class Climb:
         return below
 
     def _refresh(self, children: list[int]) -> None:
-        parents = torch.from_numpy(self.edges.T[children].copy())
-        self.change[:, children] = self.evidence.screens(torch.tensor(children), parents).T.numpy()
+        screens = self.evidence.screens(torch.tensor(children), self.parents(children))
+        self.change[:, children] = screens.T.numpy()
         self.exact[:, children] = self.evidence.screens_exactly
         self._network = None
         self.forced[:, children] = self.tabu[:, children] = False
@@ -116,7 +115,7 @@ class Climb:
         if not edges:
             return
         child = torch.tensor([j for _, j in edges])
-        parents = torch.from_numpy(self.edges.T[child.numpy()].copy())
+        parents = self.parents(child.numpy())
         source = torch.tensor([i for i, _ in edges])
         parents[torch.arange(len(edges)), source] ^= True
         base = self.value[child]

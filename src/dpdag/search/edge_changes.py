@@ -62,8 +62,7 @@ def shortlist_edges(climb: Climb) -> bool:
     children = np.flatnonzero(~climb.widened & ~sure)
     probes = None
     if len(children):
-        parents = torch.from_numpy(climb.edges.T[children].copy())
-        probes = climb.evidence.probes(torch.from_numpy(children), parents)
+        probes = climb.evidence.probes(torch.from_numpy(children), climb.parents(children))
     for k, child in enumerate(children):
         candidates = np.flatnonzero(open_[:, child])
         rankings = [climb.change[:, child]]

@@ -43,13 +43,15 @@ def reverse_families(climb: Climb) -> bool:
     before = climb.total
     climb.confirm(idle(_ROUGH))
     _exchange_all(climb, idle(_SHARE))
-    forks = [fork for node in range(n) if (fork := _fork(climb, node))]
+    turnable = climb.edges & climb.allowed.T
+    unseen = [v for v in range(n) if climb.is_new("fork", v, turnable[v], climb.edges[:, v])]
+    forks = [fork for node in unseen if (fork := _fork(climb, node))]
     if forks:
         node, parents, price = zip(*((one.node, one.parents, one.price) for one in forks))
         child, target = torch.tensor(node), climb.value[list(node)] + torch.tensor(price)
         values = climb.evidence.reach(child, torch.stack(parents), target)
         for fork, better in zip(forks, (values > target).tolist()):
-            if better and (now := _fork(climb, fork.node, again=True)):
+            if better and (now := _fork(climb, fork.node)):
                 climb.apply([(k, now.node) for k in now.pair], now.remove)
     swaps = [
         (i, j)
@@ -117,12 +119,10 @@ def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> C
     return (insert, sorted(remove)) if possible and kept and slim else None
 
 
-def _fork(climb: Climb, node: int, *, again: bool = False) -> _Fork | None:
+def _fork(climb: Climb, node: int) -> _Fork | None:
     """The two children of a node that promise most as its parents, where they may pay."""
     children = np.flatnonzero(climb.edges[node] & climb.allowed[:, node])
     if len(children) < 2 or climb.edges[:, node].sum() + 2 > climb.max_parents:
-        return None
-    if not (climb.is_new("fork", node, children, climb.edges[:, node]) or again):
         return None
     cost, cuts = climb.freeing(node, children)
     worth = climb.change[children, node] - _PROMISE * cost[children]

@@ -29,7 +29,8 @@ def run_greedily(climb: Climb) -> bool:
     would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow. All runs go side by side, so that their steps are evaluated at once.
     """
-    weak = climb.evidence.may_lack_parents(torch.from_numpy(climb.edges.T.copy()), climb.value)
+    parents = climb.parents(range(len(climb.edges)))
+    weak = climb.evidence.may_lack_parents(parents, climb.value)
     runs = []
     for child in weak.nonzero()[:, 0].tolist():
         cost, _ = climb.freeing(child, most=_CUT)

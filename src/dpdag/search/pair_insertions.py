@@ -50,8 +50,7 @@ def insert_pairs(climb: Climb) -> bool:
     asked = [child for child in range(len(climb.edges)) if _may_want_pairs(climb, child, "pair")]
     if not asked:
         return False
-    parents = torch.from_numpy(climb.edges.T[asked].copy())
-    found = climb.evidence.pair_probes(torch.tensor(asked), parents, _clear(climb))
+    found = climb.evidence.pair_probes(torch.tensor(asked), climb.parents(asked), _clear(climb))
     each = (_promising(climb, child, *found.of_row(k)) for k, child in enumerate(asked))
     return _give_best(climb, [one for one in each if one])
 
@@ -90,7 +89,7 @@ def exchange_for_pairs(climb: Climb) -> bool:
     """
     if not climb.evidence.sees_pairs:
         return False
-    together = climb.evidence.acts_together(torch.from_numpy(climb.edges.T.copy())).numpy()
+    together = climb.evidence.acts_together(climb.parents(range(len(climb.edges)))).numpy()
     several = np.flatnonzero(together & (climb.edges.sum(0) > 1)).tolist()
     asked = [child for child in several if _may_want_pairs(climb, child, "exchange")]
     free = climb.edges & ~climb.required
@@ -100,7 +99,7 @@ def exchange_for_pairs(climb: Climb) -> bool:
     if not edges:
         return False
     parent, child = np.array(edges).T
-    now = torch.from_numpy(climb.edges.T[child])
+    now = climb.parents(child)
     fewer = now.clone()
     fewer[np.arange(len(edges)), parent] = False
     found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), like=now)
