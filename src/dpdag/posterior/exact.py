@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.base import Evidence
+from ..ops.subsets import extensions, subset_levels
 
 __all__ = ["MAX_NODES", "BestDAG", "SubsetPosterior", "exact_posterior"]
 
@@ -255,17 +256,12 @@ def _without_self(step: Tensor) -> Tensor:  # (n, 2ⁿ)
 def _prefix_sums(step: Tensor, *, largest: bool = False) -> Tensor:  # (n, 2ⁿ) -> (2ⁿ,)
     """Log-sum (or maximum) over all orders of every set: the last node v adds step[v, U \\ v]."""
     n = len(step)
-    code = torch.arange(2**n)
-    member = _members(n)
-    size = member.sum(-1)
-    total = torch.full((2**n,), -math.inf, dtype=step.dtype)
-    total[0] = 0.0
-    for level in range(1, n + 1):
-        sets = code[size == level]
-        nodes = member[sets].nonzero()[:, 1].reshape(-1, level)
-        previous = sets[:, None] - (1 << nodes)
-        terms = total[previous] + step[nodes, previous]
-        total[sets] = terms.amax(-1) if largest else terms.logsumexp(-1)
+    flat, level = step.T.flatten(), torch.zeros(1, dtype=step.dtype)
+    total = torch.zeros(2**n, dtype=step.dtype)
+    for codes, (place, addition) in zip(subset_levels(n)[1:], extensions(n)):
+        terms = level[place] + flat[addition]
+        level = terms.amax(-1) if largest else terms.logsumexp(-1)
+        total[codes] = level
     return total
 
 

@@ -24,7 +24,6 @@ from .orders import WeightedOrders, fit_orders
 __all__ = ["LocalPosterior", "fit_locally"]
 
 _SURE = 30.0  # logits beyond this are certainty in float32 too
-_NEVER = 1e6  # nats beyond any evidence
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def fit_locally(
                 [0.5000, 0.0000]], dtype=torch.float64)
     """
     prior = math.log(edge_prior / (1 - edge_prior))
-    logits = (found.gain + prior).nan_to_num(nan=-_NEVER, neginf=-_NEVER, posinf=_NEVER)
+    logits = (found.gain + prior).nan_to_num(-torch.inf, torch.inf, -torch.inf)
     # An indirect effect looks like an edge against the order; it is none once edges turn round.
     indirect = reachability(found.adjacency).mT & ~found.adjacency.mT
     logits = torch.where(indirect, logits.clamp(max=prior), logits)

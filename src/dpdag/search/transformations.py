@@ -119,15 +119,12 @@ class _Judge:
             self._alike[kind] = transform(self.x, [kind] * self.x.shape[1], self.was_set)
         return self._alike[kind]
 
-    def columns(self, columns: Sequence[int], kinds: Sequence[str]) -> Transformed:
-        """Some columns transformed by their kinds."""
-        each = [(self.alike(kind), column) for column, kind in zip(columns, kinds)]
+    def columns(self, kinds: Sequence[str], columns: Sequence[int] | None = None) -> Transformed:
+        """All columns, or some, transformed by their kinds."""
+        numbers = range(len(kinds)) if columns is None else columns
+        each = [(self.alike(kind), column) for column, kind in zip(numbers, kinds)]
         z = torch.stack([alike.z[:, column] for alike, column in each], -1)
         return Transformed(z, torch.stack([alike.log_jacobian[column] for alike, column in each]))
-
-    def table(self, kinds: Sequence[str]) -> Transformed:
-        """All columns transformed by their kinds."""
-        return self.columns(range(len(kinds)), kinds)
 
     def evidence(
         self, z: Tensor, was_set: Tensor, told_by: int | None = None
@@ -144,7 +141,7 @@ class _Judge:
 
     def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
         """On a graph of its own."""
-        columns = self.table(kinds)
+        columns = self.columns(kinds)
         found = hill_climb(
             self.evidence(columns.z, self.was_set),
             prior=self.prior,
@@ -155,7 +152,7 @@ class _Judge:
 
     def evaluate(self, kinds: tuple[str, ...], *graphs: Tensor) -> list[_Scored]:
         """On given graphs."""
-        columns = self.table(kinds)
+        columns = self.columns(kinds)
         evidence = self.evidence(columns.z, self.was_set)
         every = torch.arange(len(kinds))
         return [
@@ -185,7 +182,7 @@ class _Judge:
         two are worth together what they are worth one by one.
         """
         column = torch.tensor([column for column, _ in changes])
-        own = self.columns(column.tolist(), [kind for _, kind in changes])
+        own = self.columns([kind for _, kind in changes], column.tolist())
         concerned = scored.graph[column]  # (k, n)
         concerned[torch.arange(len(column)), column] = True
         which, child = concerned.nonzero(as_tuple=True)
@@ -206,7 +203,7 @@ class _Judge:
                 kinds[change[0]] = change[1]
                 fresh[child[which == k]] = values[which == k]
         chosen = tuple(kinds)
-        return self._scored(chosen, self.table(chosen), scored.graph, fresh), again
+        return self._scored(chosen, self.columns(chosen), scored.graph, fresh), again
 
     def _changed(
         self,
