@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from .climb import Change, Climb, Edge
 from .pairs import Pairs
@@ -43,16 +41,7 @@ def reverse_families(climb: Climb) -> bool:
     before = climb.total
     climb.confirm(idle(_ROUGH))
     _exchange_all(climb, idle(_SHARE))
-    turnable = climb.edges & climb.allowed.T
-    unseen = [v for v in range(n) if climb.is_new("fork", v, turnable[v], climb.edges[:, v])]
-    forks = [fork for node in unseen if (fork := _fork(climb, node))]
-    if forks:
-        node, parents, price = zip(*((one.node, one.parents, one.price) for one in forks))
-        child, target = torch.tensor(node), climb.value[list(node)] + torch.tensor(price)
-        values = climb.evidence.reach(child, torch.stack(parents), target)
-        for fork, better in zip(forks, (values > target).tolist()):
-            if better and (now := _fork(climb, fork.node)):
-                climb.apply([(k, now.node) for k in now.pair], now.remove)
+    _turn_forks(climb)
     swaps = [
         (i, j)
         for i, j in _promising(climb)
@@ -60,21 +49,6 @@ def reverse_families(climb: Climb) -> bool:
     ]
     _exchange_all(climb, swaps, swap=True)
     return climb.total > before
-
-
-class _Fork(NamedTuple):
-    """Two children of a node that may become its parents.
-
-    Attributes:
-        parents: (n,) bool, with them.
-        price: Of that, in nats.
-    """
-
-    node: int
-    pair: list[int]
-    remove: list[Edge]
-    parents: Tensor
-    price: float
 
 
 def _promising(climb: Climb) -> list[Edge]:
@@ -119,8 +93,31 @@ def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> C
     return (insert, sorted(remove)) if possible and kept and slim else None
 
 
-def _fork(climb: Climb, node: int) -> _Fork | None:
-    """The two children of a node that promise most as its parents, where they may pay."""
+def _turn_forks(climb: Climb) -> None:
+    """Make two children of a node its parents, wherever that pays."""
+    turnable = climb.edges & climb.allowed.T
+    unseen = [
+        node
+        for node in range(len(climb.edges))
+        if climb.is_new("fork", node, turnable[node], climb.edges[:, node])
+    ]
+    forks = [(node, fork) for node in unseen if (fork := _fork(climb, node))]
+    if not forks:
+        return
+    nodes = [node for node, _ in forks]
+    parents = climb.parents(nodes)
+    for own, (_, (insert, _)) in zip(parents, forks):
+        own[[k for k, _ in insert]] = True
+    price = [2 * climb.penalty + climb.loss(remove) for _, (_, remove) in forks]
+    target = climb.value[nodes] + torch.tensor(price)
+    values = climb.evidence.reach(torch.tensor(nodes), parents, target)
+    for node, better in zip(nodes, (values > target).tolist()):
+        if better and (now := _fork(climb, node)):
+            climb.apply(*now)
+
+
+def _fork(climb: Climb, node: int) -> Change | None:
+    """Turn the two children of a node round that promise most as its parents, if they may pay."""
     children = np.flatnonzero(climb.edges[node] & climb.allowed[:, node])
     if len(children) < 2 or climb.edges[:, node].sum() + 2 > climb.max_parents:
         return None
@@ -131,7 +128,4 @@ def _fork(climb: Climb, node: int) -> _Fork | None:
         return None
     pair = children[best].tolist()
     remove = sorted({edge for k in pair for edge in cuts.get(k, [])})
-    price = 2 * climb.penalty + climb.loss(remove)
-    parents = climb.parents(node)
-    parents[pair] = True
-    return _Fork(node, pair, remove, parents, price)
+    return [(k, node) for k in pair], remove
