@@ -158,13 +158,15 @@ def test_all_that_is_said_of_pairs_follows_the_columns() -> None:
     first = local_posterior([0, 1, 2])
     found = _found([first], [1.0])._replace(guessed=first.edge_probabilities)
     chain = torch.tensor([[0, 1, 0], [0, 0, 1], [0, 0, 0]]).bool()
-    found = found._replace(graph=replace(found.graph, adjacency=chain))
+    doubt = replace(found.doubt, nats=9.0 * chain, lead=3.0 * chain)
+    found = found._replace(graph=replace(found.graph, adjacency=chain), doubt=doubt)
     both, order = found.beside(local_posterior([2, 1, 0]), 0.5), torch.tensor([2, 0, 1])
     moved = both.relabelled(order)
     for name in ("possible", "guessed"):
         kept = getattr(both, name)
         assert torch.equal(getattr(moved, name), kept[order][:, order])
         assert not torch.equal(getattr(moved, name), kept)
+    assert torch.equal(moved.doubt.link, both.doubt.link[order][:, order])
     assert torch.equal(moved.possible, moved.graph.adjacency | moved.graph.adjacency.mT)
 
 
@@ -176,21 +178,21 @@ def local_posterior(order: list[int]) -> LocalPosterior:
 
 def _found(posteriors: list[LocalPosterior], weights: list[float]) -> Found:
     nothing = torch.zeros(3, 3)
-    graph = SearchResult(nothing.bool(), torch.zeros(3), nothing, nothing.bool())
+    graph = SearchResult(nothing.bool(), torch.zeros(3), nothing)
     zero = torch.tensor(0.0)
     none = nothing.bool()
     doubt = Doubt(
-        nothing,
-        nothing,
-        zero.expand(3),
-        zero,
-        nothing,
-        none[0],
-        nothing,
-        none,
-        torch.ones(3),
-        100,
-        0.0,
+        likeness=nothing,
+        tied=nothing,
+        settled=none,
+        fineness=torch.ones(3),
+        nats=nothing,
+        lead=nothing,
+        misfit=zero.expand(3),
+        misfit_of_table=zero,
+        exact=none[0],
+        rows=100,
+        prior=0.0,
     )
     return Found(graph, posteriors, torch.tensor(weights), doubt, nothing)
 

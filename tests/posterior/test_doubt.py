@@ -82,17 +82,17 @@ def doubt_of_a_chain(
     nothing = torch.zeros(3, 3, dtype=torch.bool)
     left = torch.tensor(misfit)
     return Doubt(
-        nats * chain,
-        lead * chain,
-        left.expand(3),
-        left,
-        alike,
-        nothing[0],
-        torch.zeros(3, 3).double(),
-        nothing,
-        torch.ones(3).double(),
-        rows,
-        -2.0,
+        likeness=alike,
+        tied=torch.zeros(3, 3).double(),
+        settled=nothing,
+        fineness=torch.ones(3).double(),
+        nats=nats * chain,
+        lead=lead * chain,
+        misfit=left.expand(3),
+        misfit_of_table=left,
+        exact=nothing[0],
+        rows=rows,
+        prior=-2.0,
     )
 
 
@@ -144,8 +144,6 @@ def test_doubt_is_one_statement_for_both_directions() -> None:
     assert torch.equal(doubt.direction, doubt.direction.mT)
     assert bool(doubt.link[0, 2].isinf())  # does not stand in the graph
     assert bool(doubt.direction[0, 2].isinf())
-    order = torch.tensor([2, 0, 1])
-    assert torch.equal(doubt.relabelled(order).link, doubt.link[order][:, order])
 
 
 def test_a_detour_is_the_strongest_way_over_a_third_column() -> None:

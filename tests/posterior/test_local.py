@@ -17,6 +17,8 @@ from dpdag.posterior.reversals import direction_odds
 from dpdag.search import hill_climb
 from dpdag.search.prior import EdgePrior
 
+FREE = Knowledge().resolve(4)
+
 
 def smooth(x: Tensor) -> MixtureEvidence:  # (rows, n)
     """Smooth processes with Gaussian noise."""
@@ -34,14 +36,17 @@ def nonlinear(rows: int = 200) -> Tensor:
 def test_local_fit_matches_the_exact_posterior_where_evidence_is_strong() -> None:
     evidence = smooth(nonlinear())
     found = hill_climb(evidence, prior=EdgePrior.priced(math.log(4)))
-    fitted = fit_locally(found, edge_prior=0.2)
+    odds = direction_odds(found, evidence, constraints=FREE)
+    fitted = fit_locally(found, odds, constraints=FREE, edge_prior=0.2)
     exact = exact_posterior(evidence, edge_prior=0.2).edge_probabilities
     assert (fitted.edge_probabilities - exact).abs().max() < 0.15
 
 
 def test_mode_of_the_local_fit_is_the_graph_found() -> None:
-    found = hill_climb(smooth(nonlinear()), prior=EdgePrior.priced(math.log(4)))
-    fitted = fit_locally(found, edge_prior=0.2)
+    evidence = smooth(nonlinear())
+    found = hill_climb(evidence, prior=EdgePrior.priced(math.log(4)))
+    odds = direction_odds(found, evidence, constraints=FREE)
+    fitted = fit_locally(found, odds, constraints=FREE, edge_prior=0.2)
     order = fitted.orders.logits[fitted.orders.weights.argmax()]
     mode = (fitted.edge_logits > 0) & (order[:, None] > order)
     assert torch.equal(mode, found.adjacency)
@@ -54,8 +59,9 @@ def test_direction_of_a_linear_gaussian_fork_is_left_open() -> None:
     x = torch.stack([root, root + noise[:, 1], noise[:, 2] - root], -1)
     evidence = MixtureEvidence(standardise(x)[0], any_noise=False)
     found = hill_climb(evidence)
-    odds = direction_odds(found, evidence)
-    local = fit_locally(found, edge_prior=0.1, odds=odds).edge_probabilities
+    limits = Knowledge().resolve(3)
+    odds = direction_odds(found, evidence, constraints=limits)
+    local = fit_locally(found, odds, constraints=limits).edge_probabilities
     exact = exact_posterior(evidence, edge_prior=0.1).edge_probabilities
     for i, j in ((0, 1), (0, 2)):
         for chances in (local, exact):
@@ -71,7 +77,7 @@ def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
     x = torch.stack([noise[:, 0], noise[:, 0] + noise[:, 1], noise[:, 2] - noise[:, 0]], -1)
     evidence = ExactScreen(LinearEvidence(standardise(x)[0]))
     found = hill_climb(evidence, prior=EdgePrior.priced(2.0))
-    odds = direction_odds(found, evidence)
+    odds = direction_odds(found, evidence, constraints=Knowledge().resolve(3))
     # 1 ← 0 → 2, 1 → 0 → 2 and 1 ← 0 ← 2 score alike; two of the three have either edge from 0.
     expected = torch.zeros(3, 3, dtype=torch.float64)
     expected[0, 1], expected[0, 2] = math.log(2), math.log(2)
@@ -81,8 +87,10 @@ def test_direction_odds_count_the_markov_equivalent_graphs() -> None:
 def test_local_fit_honours_knowledge() -> None:
     known = Knowledge(forbidden=[(3, 2)], required=[(0, 1)])
     limits = known.resolve(4)
-    found = hill_climb(smooth(nonlinear()), constraints=limits)
-    chances = fit_locally(found, constraints=limits).edge_probabilities
+    evidence = smooth(nonlinear())
+    found = hill_climb(evidence, constraints=limits)
+    odds = direction_odds(found, evidence, constraints=limits)
+    chances = fit_locally(found, odds, constraints=limits).edge_probabilities
     assert chances[3, 2] < 1e-9
     assert chances[0, 1] > 0.99
     assert chances[1, 0] < 1e-9

@@ -70,7 +70,7 @@ def test_runs_go_on_from_what_sums_hold() -> None:
 
 def test_a_run_ends_after_additions_in_a_row_that_bring_nothing() -> None:
     none = torch.zeros(N, dtype=torch.bool)
-    run = _Run(0, np.zeros(N), 0.0, N, none, none, 0.0, none, 0.0, _PATIENCE)
+    run = _Run(0, np.zeros(N), 0.0, N, none, 0.0)
     for total in (-1.0, -2.0, -1.5):  # the last brings something, though nothing is better yet
         assert run.goes_on
         run.add(none, total)

@@ -24,7 +24,7 @@ def bent(seed: int) -> Tensor:  # (300, 6): a chain, two columns of it bent
 
 def judge(x: Tensor, was_set: Tensor) -> _Judge:
     limits = Knowledge().resolve(N)
-    return _Judge(x, was_set, EdgePrior.of(limits), limits, {"any_noise": True, "device": "cpu"})
+    return _Judge(x, was_set, EdgePrior.of(limits), limits, {"device": "cpu"})
 
 
 def some_set() -> Tensor:
@@ -42,7 +42,7 @@ def test_changes_at_once_are_worth_what_they_are_one_by_one(was_set: Tensor) -> 
     (now,) = one.evaluate(("identity",) * N, CHAIN)
     changes = [(column, kind) for column in (1, 4) for kind in TRANSFORMS[1:]]
     column = torch.tensor([column for column, _ in changes])
-    own = one.columns(column.tolist(), [kind for _, kind in changes])
+    own = one.columns([kind for _, kind in changes], column.tolist())
     which, child = (CHAIN[column] | torch.nn.functional.one_hot(column, N).bool()).nonzero().T
     values = one._changed(now, column, own, which, child)
     for k, (changed, kind) in enumerate(changes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -25,6 +26,7 @@ from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
 from ..evidence.typed import TypedEvidence
 from ..ops.rows import drawn_rows, varied_rows
 from ..posterior import (
+    ColumnFacts,
     Doubt,
     LocalPosterior,
     coarse_posterior,
@@ -38,7 +40,7 @@ from ..search.restarts import find_graph
 from ..search.transformations import choose_transforms
 from ..seeding import torch_generator
 from ..training import LONG, Stages
-from .pair_facts import Rows
+from .pair_facts import column_facts, counted_share
 
 _ENUMERATED = 5  # columns up to which the posterior is over all graphs
 _PER_PAIR = 7e-5  # seconds of sums at a thousand rows on one CPU core; half of it was seen
@@ -57,7 +59,6 @@ class Plan:
 
     Attributes:
         functions: Kinds that are averaged.
-        any_noise: Whether noise may differ from Gaussian noise of constant size.
         edge_prior: Probability of an edge; learned where None.
         resamples: Random halves of the rows.
         rows: That evidences read at most.
@@ -66,7 +67,6 @@ class Plan:
     """
 
     functions: Sequence[str] = AUTO
-    any_noise: bool = True
     edge_prior: float | None = None
     resamples: int = 0
     rows: int = 1000
@@ -100,27 +100,19 @@ class Plan:
         was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
         rows = drawn_rows(x, was_set, self.rows)
         x, was_set = x[rows], was_set[rows]
-        if not bool(was_set.any()):
-            return self._evidence(x, None, asked)
         return divided_mixture(was_set, lambda rows: self._evidence(x[rows], was_set[rows], asked))
 
     def _evidence(
-        self, x: Tensor, was_set: Tensor | None, asked: Tensor | None
+        self, x: Tensor, was_set: Tensor, asked: Tensor | None
     ) -> MixtureEvidence:  # (rows, n), (rows, n) bool, (n,)
         table = table_of(x, was_set)
-        options: dict[str, Any] = {
-            "any_noise": self.any_noise,
-            "asked": asked,
-            "device": self.device,
-            "deadline": self.deadline,
-        }
+        options: dict[str, Any] = {"functions": self.functions, "deadline": self.deadline}
+        processes = {"asked": asked, "device": self.device}
         if self.types is None or not bool(self.types.discrete.any()):
-            return MixtureEvidence(table, functions=self.functions, **options)
+            return MixtureEvidence(table, **options, **processes)
         values, kinds = self.types.values(x), self.types.kinds
-        discrete = DiscreteEvidence(
-            table.x, values, kinds, functions=self.functions, deadline=self.deadline
-        )
-        return TypedEvidence(table, discrete, functions=self.functions, **options)
+        discrete = DiscreteEvidence(table.x, values, kinds, **options)
+        return TypedEvidence(table, discrete, **options, **processes)
 
     def relabelled(self, order: Tensor) -> Plan:  # (n,)
         """For a table with column ``order[k]`` in place k."""
@@ -163,12 +155,21 @@ class Found(NamedTuple):
     def relabelled(self, order: Tensor) -> Found:  # (n,)
         """The same with node ``order[k]`` in place k."""
         return self._replace(
-            graph=self.graph.relabelled(order),
+            graph=_relabelled(self.graph, order),
             posteriors=[one.relabelled(order) for one in self.posteriors],
-            doubt=self.doubt.relabelled(order),
+            doubt=_relabelled(self.doubt, order),
             guessed=self.guessed[order][:, order],
             possible=None if self.possible is None else self.possible[order][:, order],
         )
+
+
+def _relabelled(record: Any, order: Tensor) -> Any:  # (n,)
+    """A dataclass with node ``order[k]`` in place k along every axis of its tensors."""
+    parts = {name: part for name, part in vars(record).items() if isinstance(part, Tensor)}
+    for name, part in parts.items():
+        for axis in range(part.ndim):
+            parts[name] = parts[name].index_select(axis, order)
+    return replace(record, **parts)
 
 
 class Chosen(NamedTuple):
@@ -193,25 +194,47 @@ def choose_columns(
 ) -> Chosen:
     """What is done to every column."""
     order = order_by_values(x)
-    chosen, graph = ("identity",) * x.shape[1], None
     with plan.deadline.stage("transformations (columns are as they came)", until=_COLUMNS):
         chosen, graph = choose_transforms(
             x[:, order],
             prior=EdgePrior.of(constraints, plan.edge_prior),
             constraints=constraints.relabelled(order),
             functions=plan.functions,
-            any_noise=plan.any_noise,
             fixed=None if plan.types is None else plan.types.relabelled(order).discrete,
             was_set=was_set[:, order],
             device=plan.device,
             deadline=plan.deadline,
         )
-    back = order.argsort()
-    kinds = tuple(chosen[k] for k in back.tolist())
-    graph = None if graph is None else graph[back][:, back]
-    if all(kind == "identity" for kind in kinds):
-        return Chosen(kinds, None, graph)
-    return Chosen(kinds, MonotoneColumns.through(x, transform(x, kinds, was_set).z), graph)
+        back = order.argsort()
+        kinds, graph = tuple(chosen[k] for k in back.tolist()), graph[back][:, back]
+        if all(kind == "identity" for kind in kinds):
+            return Chosen(kinds, None, graph)
+        return Chosen(kinds, MonotoneColumns.through(x, transform(x, kinds, was_set).z), graph)
+    return Chosen(("identity",) * x.shape[1])
+
+
+class _Setting(NamedTuple):
+    """What the searches and posteriors of one table have in common.
+
+    Attributes:
+        facts: Of the columns.
+        share: (n, n) of the rows that count between two columns.
+    """
+
+    prior: EdgePrior
+    constraints: Constraints
+    facts: ColumnFacts
+    share: Tensor
+
+    def climb(self, evidence: MixtureEvidence, **options: Any) -> SearchResult:
+        return hill_climb(evidence, prior=self.prior, constraints=self.constraints, **options)
+
+    def density(self, graph: SearchResult) -> float:
+        """Probability of an edge, given how many there are."""
+        return self.prior.density(int(graph.adjacency.sum()))
+
+    def doubts(self, graph: SearchResult, evidence: MixtureEvidence, density: float) -> Doubt:
+        return doubts(graph, evidence, self.facts, self.share, edge_prior=density)
 
 
 def solve(
@@ -228,35 +251,17 @@ def solve(
     Searches see the columns in an order of their own, so that nothing depends on the given one.
     """
     order = order_by_values(x)
-    found, evidence = _solve(
-        x[:, order],
-        plain[:, order],
-        was_set[:, order],
-        constraints.relabelled(order),
-        plan.relabelled(order),
-        stages,
-        None if start is None else start[order][:, order],
-    )
-    back = order.argsort()
-    return [one.relabelled(back) for one in found], evidence.relabelled(back)
-
-
-def _solve(
-    x: Tensor,
-    plain: Tensor,
-    was_set: Tensor,
-    constraints: Constraints,
-    plan: Plan,
-    stages: Stages,
-    start: Tensor | None,
-) -> tuple[list[Found], MixtureEvidence]:
-    prior = EdgePrior.of(constraints, plan.edge_prior)
+    x, plain, was_set = x[:, order], plain[:, order], was_set[:, order]
+    constraints, plan = constraints.relabelled(order), plan.relabelled(order)
+    start = None if start is None else start[order][:, order]
     stages.show("searching a graph", 0.05, 0.6)
     evidence = plan.evidence(x, was_set)
-    rows = Rows.of(x, plain, was_set, plan.types)
-    graph, evidence = _search(evidence, prior, constraints, start, rows)
+    prior, share = EdgePrior.of(constraints, plan.edge_prior), counted_share(x, was_set)
+    facts = column_facts(x, plain, was_set, plan.types)
+    setting = _Setting(prior, constraints, facts, share)
+    graph, evidence = _search(evidence, setting, start)
     stages.show("weighing its neighbours", 0.6, 0.8)
-    found = [_with_posterior(graph, evidence, prior, constraints, rows)]
+    found = [_with_posterior(graph, evidence, setting)]
     best, count = found[0].graph.adjacency, plan.resamples
     parents = best.T.contiguous()
     asked = evidence.acts_together(parents) & (parents.sum(-1) > 1)
@@ -265,39 +270,34 @@ def _solve(
             stages.show(f"checking it on half of the rows, {k + 1} of {count}", 0.8, 0.9)
             half = _half(x, k, plan.random_state)
             own = plan.evidence(x[half], was_set[half], asked)
-            graph = hill_climb(
-                own, prior=prior, constraints=constraints, start=best, moves=(change_edge,)
-            )
+            graph = setting.climb(own, start=best, moves=(change_edge,))
             plan.deadline.check()  # half a search says nothing
-            found.append(_with_posterior(graph, own, prior, constraints, rows))
-    share = found[0].doubt.coarse_share * float(rows.share.mean())  # series are alike by chance
-    if share > _LITTLE:
+            found.append(_with_posterior(graph, own, setting))
+    weight = found[0].doubt.coarse_share * float(share.mean())  # series are alike by chance
+    if weight > _LITTLE:
         with plan.deadline.stage("a coarsened posterior beside the graph", until=_HALVES):
             own = replace(plan, functions=_CHEAP).evidence(plain, was_set)
-            coarse = coarse_posterior(own, prior=prior, constraints=constraints, share=rows.share)
-            found = [one.beside(coarse, share) for one in found]
-    return found, evidence
+            coarse = coarse_posterior(own, prior=prior, constraints=constraints, share=share)
+            found = [one.beside(coarse, weight) for one in found]
+    back = order.argsort()
+    return [one.relabelled(back) for one in found], evidence.relabelled(back)
 
 
 def _search(
-    evidence: MixtureEvidence,
-    prior: EdgePrior,
-    constraints: Constraints,
-    start: Tensor | None,
-    rows: Rows,
+    evidence: MixtureEvidence, setting: _Setting, start: Tensor | None
 ) -> tuple[SearchResult, MixtureEvidence]:
     """The best graph within the time of a search, and the evidence that it was found with."""
 
     def counts(graph: SearchResult, evidence: MixtureEvidence) -> bool:
-        density = prior.density(int(graph.adjacency.sum()))
-        return doubts(graph, evidence, *rows, edge_prior=density).coarse_share < _COARSE
+        return setting.doubts(graph, evidence, setting.density(graph)).coarse_share < _COARSE
 
+    prior, constraints = setting.prior, setting.constraints
     with evidence.deadline.stage("the end of the search (its best graph stands)", until=_SEARCH):
         return find_graph(
             evidence, prior=prior, constraints=constraints, start=start, counts=counts
         )
     curves = evidence.by_curves()  # for a first look, without which nothing can be said
-    return hill_climb(curves, prior=prior, constraints=constraints, moves=()), curves
+    return setting.climb(curves, moves=()), curves
 
 
 def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows / 2,)
@@ -306,37 +306,25 @@ def _half(x: Tensor, k: int, random_state: Any) -> Tensor:  # (rows, n) -> (rows
     return varied_rows(x, drawn)
 
 
-def _with_posterior(
-    graph: SearchResult,
-    evidence: MixtureEvidence,
-    prior: EdgePrior,
-    constraints: Constraints,
-    rows: Rows,
-) -> Found:
+def _with_posterior(graph: SearchResult, evidence: MixtureEvidence, setting: _Setting) -> Found:
     """Where all graphs are seen, the search cannot miss the best of them."""
-    density = prior.density(int(graph.adjacency.sum()))
-    deadline = evidence.deadline
+    constraints, density, deadline = setting.constraints, setting.density(graph), evidence.deadline
     if evidence.n_nodes <= _ENUMERATED:
         with deadline.stage(
             "the posterior over all graphs (one near the best stands)", until=_WEIGHED
         ):
             likely = likely_graphs(evidence, edge_prior=density, constraints=constraints)
-            other = hill_climb(evidence, prior=prior, constraints=constraints, start=likely.best)
+            other = setting.climb(evidence, start=likely.best)
             if other.total > graph.total + _EQUAL:
                 graph = other
-            doubt = doubts(graph, evidence, *rows, edge_prior=density)
-
-            def stated(doubt: Doubt) -> list[LocalPosterior]:
-                return likely.posteriors(constraints, doubt)
-
-            return _found(graph, doubt, likely.weights, stated)
+            doubt = setting.doubts(graph, evidence, density)
+            return _found(graph, doubt, likely.weights, partial(likely.posteriors, constraints))
     with deadline.stage("some graphs with other directions", until=_WEIGHED):
         odds = direction_odds(graph, evidence, constraints=constraints)
-    doubt = _doubts(graph, evidence, rows, density)
+    doubt = _doubts(graph, evidence, setting, density)
 
     def local(doubt: Doubt) -> list[LocalPosterior]:
-        known: dict[str, Any] = {"constraints": constraints, "odds": odds, "doubt": doubt}
-        return [fit_locally(graph, edge_prior=density, **known)]
+        return [fit_locally(graph, odds, edge_prior=density, constraints=constraints, doubt=doubt)]
 
     return _found(graph, doubt, torch.ones(1).double(), local)
 
@@ -354,11 +342,13 @@ def _found(
     return Found(graph, own, weights, doubt, torch.einsum("k,kij->ij", weights.to(each), each))
 
 
-def _doubts(graph: SearchResult, evidence: MixtureEvidence, rows: Rows, density: float) -> Doubt:
+def _doubts(
+    graph: SearchResult, evidence: MixtureEvidence, setting: _Setting, density: float
+) -> Doubt:
     """By lines and sums of curves where there is no time for more."""
     with evidence.deadline.stage("processes in how sure links are (curves decide)", until=_WEIGHED):
-        return doubts(graph, evidence, *rows, edge_prior=density)
-    return doubts(graph, evidence.by_curves(), *rows, edge_prior=density)
+        return setting.doubts(graph, evidence, density)
+    return setting.doubts(graph, evidence.by_curves(), density)
 
 
 def expected_seconds(columns: int, rows: int, plan: Plan) -> float:

@@ -1,8 +1,8 @@
 """Posteriors over graphs: of all of them, around the best one, or coarsened."""
 
 from .coarse import coarse_posterior
-from .doubt import Doubt, doubts, fineness
-from .enumerated import WeightedGraphs, likely_graphs
+from .doubt import ColumnFacts, Doubt, doubts, fineness
+from .enumerated import likely_graphs
 from .exact import MAX_NODES, SubsetPosterior, exact_posterior
 from .hidden import moving_together
 from .local import LocalPosterior, fit_locally
@@ -11,10 +11,10 @@ from .reversals import direction_odds
 
 __all__ = [
     "MAX_NODES",
+    "ColumnFacts",
     "Doubt",
     "LocalPosterior",
     "SubsetPosterior",
-    "WeightedGraphs",
     "coarse_posterior",
     "direction_odds",
     "doubts",

@@ -20,7 +20,7 @@ from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import topological_order
 from ..search import EdgePrior
 from .local import LocalPosterior
-from .orders import WeightedOrders
+from .orders import MOST, WORK, WeightedOrders
 
 __all__ = ["ROWS", "coarse_posterior"]
 
@@ -28,9 +28,7 @@ ROWS = 15.0  # that all rows together are worth
 _SETS = 8000  # of causes whose evidence is asked for
 _CHAINS, _STEPS = 16, 100  # of orders, and steps of each for every column
 _WARM = 0.3  # share of the steps before orders are kept
-_MOST, _WORK = 100, 20_000  # orders that are kept, and nodes of all of them together
 _CHUNK = 128  # sets at a time: with more, what they need leaves a core's cache
-_NEVER = 30.0
 
 
 class _Sets(NamedTuple):
@@ -100,10 +98,9 @@ def coarse_posterior(
     order, child = torch.ones_like(place, dtype=torch.bool).nonzero(as_tuple=True)
     share = sets.log_shares(place[order], child).softmax(-1).unflatten(0, place.shape)
     given = torch.einsum("kvm,vmu->kuv", share, sets.parents())  # of an edge, by order
-    logits = torch.logit(given.clamp(0, 1)).clamp(-_NEVER, _NEVER)
-    logits = logits.masked_fill(~constraints.allowed, -_NEVER)
-    logits = logits.masked_fill(constraints.required, _NEVER)
-    return LocalPosterior(WeightedOrders.alike(place), logits)
+    logits = torch.logit(given.clamp(0, 1))
+    orders = WeightedOrders.of(place, torch.full((len(place),), 1 / len(place)).double())
+    return LocalPosterior.within(orders, logits, constraints)
 
 
 def _weighted_sets(
@@ -143,11 +140,14 @@ def _draw_orders(sets: _Sets, before: Tensor) -> Tensor:  # (n, n) bool -> (k, n
     """Chains of orders in which one node after the other goes to another place, warmed slowly."""
     n, generator = len(before), torch.Generator().manual_seed(0)
     start = topological_order(before).argsort()
-    place = start.expand(_CHAINS, n) if bool(before.any()) else _shuffled(n, generator)
-    each, kept = _explained(sets, place, torch.ones_like(place, dtype=torch.bool)), []
+    place = start.expand(_CHAINS, n)
+    if not bool(before.any()):
+        place = torch.rand(_CHAINS, n, generator=generator).argsort(-1)
+    each = _explained(sets, place, torch.ones_like(place, dtype=torch.bool), place.double())
+    kept, (cause, effect) = [], before.nonzero(as_tuple=True)
     steps = _STEPS * n
     chain, first = torch.arange(_CHAINS), int(_WARM * steps)
-    every = max(1, (steps - first) * _CHAINS // min(_MOST, max(_CHAINS, _WORK // n)))
+    every = max(1, (steps - first) * _CHAINS // min(MOST, max(_CHAINS, WORK // n)))
     for step in range(steps):
         node, to = torch.randint(n, (2, _CHAINS), generator=generator)
         now = place[chain, node]
@@ -157,7 +157,8 @@ def _draw_orders(sets: _Sets, before: Tensor) -> Tensor:  # (n, n) bool -> (k, n
         moved = place - between * shift[:, None]
         moved[chain, node] = to
         fresh = _explained(sets, moved, moved != place, each)  # others have the same before them
-        gain = (fresh - each).sum(-1).masked_fill(_broken(moved, before), -math.inf)
+        broken = (moved[:, cause] > moved[:, effect]).any(-1)  # a known relation
+        gain = (fresh - each).sum(-1).masked_fill(broken, -math.inf)
         chance = torch.rand(_CHAINS, generator=generator, dtype=torch.float64).log()
         taken = (chance < gain * min(1.0, (step + 1) / first))[:, None]
         place, each = torch.where(taken, moved, place), torch.where(taken, fresh, each)
@@ -170,20 +171,10 @@ def _explained(
     sets: _Sets,
     place: Tensor,  # (k, n)
     which: Tensor,  # (k, n) bool
-    known: Tensor | None = None,  # (k, n)
+    known: Tensor,  # (k, n)
 ) -> Tensor:  # -> (k, n)
     """Log weight of all sets of each child that an order has room for; of others what is known."""
-    value = torch.zeros(which.shape, dtype=torch.float64) if known is None else known.clone()
+    value = known.clone()
     order, child = which.nonzero(as_tuple=True)
     value[order, child] = sets.log_shares(place[order], child).logsumexp(-1)
     return value
-
-
-def _shuffled(n: int, generator: torch.Generator) -> Tensor:  # -> (chains, n)
-    return torch.rand(_CHAINS, n, generator=generator).argsort(-1)
-
-
-def _broken(place: Tensor, before: Tensor) -> Tensor:  # (k, n), (n, n) bool -> (k,) bool
-    """Whether an order breaks a known relation."""
-    cause, effect = before.nonzero(as_tuple=True)
-    return (place[:, cause] > place[:, effect]).any(-1)

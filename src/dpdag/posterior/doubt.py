@@ -21,7 +21,7 @@ from ..evidence.mixture import MixtureEvidence
 from ..ops.graphs import reachability
 from ..search import SearchResult
 
-__all__ = ["COARSE", "DIRECTION", "LINK", "Doubt", "coarsened", "doubts", "fineness"]
+__all__ = ["COARSE", "DIRECTION", "LINK", "ColumnFacts", "Doubt", "coarsened", "doubts", "fineness"]
 
 _FINE = 500.0  # values of a column that tell half of what a continuous one does
 ENOUGH = 1000.0  # rows beyond which nats grow with the rows, what they are worth does not
@@ -40,7 +40,25 @@ COARSE = (-5.77, 37.95, -6.70)
 
 
 @dataclass(frozen=True)
-class Doubt:
+class ColumnFacts:
+    """What a table tells of its columns before any search.
+
+    Attributes:
+        likeness: (n, n) in [0, 1), how much two columns have to do with each other at all.
+        tied: (n, n) share of the pairs of one exact relation that are linked, by
+            :func:`~dpdag.columns.exact_relations`; zero for others.
+        settled: (n, n) bool, pairs that experiments told apart: one had an end set alone.
+        fineness: (n,) in [0, 1], how finely columns are measured, by :func:`fineness`.
+    """
+
+    likeness: Tensor
+    tied: Tensor
+    settled: Tensor
+    fineness: Tensor
+
+
+@dataclass(frozen=True)
+class Doubt(ColumnFacts):
     """What speaks for every link and direction, and what may be stated of it at most.
 
     Attributes:
@@ -48,11 +66,7 @@ class Doubt:
         lead: (n, n) nats of every edge of the graph over its reversal.
         misfit: (n,) nats that columns leave unexplained beyond chance.
         misfit_of_table: The largest of all tests at once.
-        likeness: (n, n) in [0, 1), how much two columns have to do with each other at all.
         exact: (n,) bool, columns that their causes determine; no arrow into them can be told.
-        tied: (n, n) share of the pairs of one exact relation that are linked; zero for others.
-        settled: (n, n) bool, pairs that experiments told apart.
-        fineness: (n,) in [0, 1], how finely columns are measured, by :func:`fineness`.
         rows: That were read.
         prior: Log-odds of an edge beforehand.
     """
@@ -61,11 +75,7 @@ class Doubt:
     lead: Tensor
     misfit: Tensor
     misfit_of_table: Tensor
-    likeness: Tensor
     exact: Tensor
-    tied: Tensor
-    settled: Tensor
-    fineness: Tensor
     rows: int
     prior: float
 
@@ -134,24 +144,12 @@ class Doubt:
         known = odds.where(self.lead != 0, torch.inf)
         return torch.minimum(known, known.mT)
 
-    def relabelled(self, order: Tensor) -> Doubt:  # (n,)
-        """The same with node ``order[k]`` in place k."""
-        pairs = {
-            name: getattr(self, name)[order][:, order]
-            for name in ("nats", "lead", "likeness", "tied", "settled")
-        }
-        of_columns = {name: getattr(self, name)[order] for name in ("misfit", "exact", "fineness")}
-        return replace(self, **of_columns, **pairs)
-
 
 def doubts(
     found: SearchResult,
     evidence: MixtureEvidence,
+    facts: ColumnFacts,
     share: Tensor,  # (n, n)
-    likeness: Tensor,  # (n, n)
-    tied: Tensor,  # (n, n)
-    settled: Tensor,  # (n, n) bool
-    fine: Tensor,  # (n,)
     *,
     edge_prior: float,
 ) -> Doubt:
@@ -169,12 +167,8 @@ def doubts(
     Arguments:
         found: A graph with the gain of every edge, present or not.
         evidence: That it was found with.
+        facts: Of the columns.
         share: Of the rows that count between two columns.
-        likeness: Of two columns.
-        tied: Share of linked pairs where arithmetic ties columns, by
-            :func:`~dpdag.columns.exact_relations`.
-        settled: Pairs of which an experiment set one end alone.
-        fine: How finely columns are measured.
         edge_prior: Probability of an edge beforehand, which nothing is surer than without nats.
     """
     graph, n = found.adjacency, evidence.n_nodes
@@ -188,15 +182,12 @@ def doubts(
     alone = evidence.log_evidence(every, torch.zeros_like(parents))
     exact = evidence.log_evidence(every, parents) - alone > EXACT * evidence.n_rows
     return Doubt(
-        nats,
-        lead,
-        of_column,
-        of_table,
-        likeness,
-        exact,
-        tied,
-        settled,
-        fine,
+        **vars(facts),
+        nats=nats,
+        lead=lead,
+        misfit=of_column,
+        misfit_of_table=of_table,
+        exact=exact,
         rows=evidence.n_rows,
         prior=math.log(edge_prior / (1 - edge_prior)),
     )

@@ -17,8 +17,8 @@ from .orders import fit_orders
 
 __all__ = ["WeightedGraphs", "likely_graphs"]
 
+_DRAWS = 2000  # of graphs
 _CHUNK = 64  # graphs whose orders are counted at once
-_SURE = 30.0  # logits beyond this are certainty in float32 too
 
 
 class WeightedGraphs(NamedTuple):
@@ -36,7 +36,9 @@ class WeightedGraphs(NamedTuple):
 
     def posteriors(self, constraints: Constraints, doubt: Doubt) -> list[LocalPosterior]:
         """Every graph as a DP-DAG that is as certain of it as experience allows."""
-        return [_around(graph, constraints, doubt) for graph in self.graphs]
+        links = [doubt.link.where(graph | graph.mT, -torch.inf) for graph in self.graphs]
+        orders = [fit_orders(doubt.direction, graph, constraints.before) for graph in self.graphs]
+        return [LocalPosterior.within(*both, constraints) for both in zip(orders, links)]
 
 
 def likely_graphs(
@@ -44,8 +46,6 @@ def likely_graphs(
     *,
     edge_prior: float,
     constraints: Constraints,
-    draws: int = 2000,
-    random_state: int = 0,
 ) -> WeightedGraphs:
     r"""Graphs drawn from the exact posterior, weighted as if all DAGs were alike beforehand.
 
@@ -55,7 +55,7 @@ def likely_graphs(
     leaves Markov equivalent graphs equally likely.
     """
     exact = exact_posterior(evidence, edge_prior=edge_prior, constraints=constraints)
-    drawn = exact.sample(draws, generator=torch.Generator().manual_seed(random_state))
+    drawn = exact.sample(_DRAWS, generator=torch.Generator().manual_seed(0))
     graphs, counts = drawn.unique(dim=0, return_counts=True)
     share = torch.cat([_share_of_orders(part) for part in graphs.split(_CHUNK)])
     weights = counts / share
@@ -67,10 +67,3 @@ def _share_of_orders(graphs: Tensor) -> Tensor:  # (k, n, n) bool -> (k,)
     free = torch.zeros(graphs.shape, dtype=torch.float64)
     allowed = edge_weights(free, free, graphs)
     return sum_over_orders(free[..., 0], allowed).exp()
-
-
-def _around(graph: Tensor, constraints: Constraints, doubt: Doubt) -> LocalPosterior:  # (n, n)
-    logits = torch.where(graph | graph.mT, doubt.link, -_SURE).clamp(-_SURE, _SURE)
-    logits = logits.masked_fill(~constraints.allowed, -_SURE)
-    logits = logits.masked_fill(constraints.required, _SURE)
-    return LocalPosterior(fit_orders(doubt.direction, graph, constraints.before), logits)

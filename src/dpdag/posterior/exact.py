@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ..distributions.knowledge import Constraints, Knowledge
 from ..evidence.base import Evidence
+from ..ops.subsets import extensions, subset_levels
 
 __all__ = ["MAX_NODES", "BestDAG", "SubsetPosterior", "exact_posterior"]
 
@@ -140,16 +141,15 @@ class SubsetPosterior:
     @cached_property
     def _placed_after(self) -> Tensor:  # (n, 2ⁿ)
         """Log-probability, without v's own factor, that exactly U stands before v."""
-        n = self.n_nodes
-        code = torch.arange(2**n)
-        union = code | (1 << torch.arange(n))[:, None]
+        union = torch.arange(2**self.n_nodes) | (1 << torch.arange(self.n_nodes))[:, None]
         weight = self._forward + self._backward[union] - self._forward[-1]
         return weight.masked_fill(self._blocked, -math.inf)
 
     @cached_property
     def parent_set_probabilities(self) -> Tensor:  # (n, 2ⁿ)
         """P(pa(v) = S | x)."""
-        return (self.log_scores + _over_supersets(self._placed_after)).exp()
+        over_supersets = _over_subsets(self._placed_after.flip(-1)).flip(-1)
+        return (self.log_scores + over_supersets).exp()
 
     @cached_property
     def edge_probabilities(self) -> Tensor:  # (n, n)
@@ -159,7 +159,8 @@ class SubsetPosterior:
     @cached_property
     def precedence_probabilities(self) -> Tensor:  # (n, n)
         """P(i before j | x)."""
-        weight = (self._placed_after + _finite(self._step)).exp()
+        finite = self._step.clamp(min=-1e300)  # sums with −∞ stay −∞ and never are NaN
+        weight = (self._placed_after + finite).exp()
         return (weight @ self._member.double()).T
 
     @cached_property
@@ -221,11 +222,9 @@ class SubsetPosterior:
         left = torch.full((count,), 2**n - 1)
         code = torch.arange(2**n)
         for _ in range(n):
-            previous = left[:, None] - (1 << torch.arange(n))
-            inside = self._member[left]
-            previous = previous.clamp(min=0)
+            previous = (left[:, None] - (1 << torch.arange(n))).clamp(min=0)
             weight = self._forward[previous] + self._step[torch.arange(n), previous]
-            node = _draw(weight.masked_fill(~inside, -math.inf), generator)
+            node = _draw(weight.masked_fill(~self._member[left], -math.inf), generator)
             left = left - (1 << node)
             within = (code & ~left[:, None]) == 0
             scores = self.log_scores[node].masked_fill(~within, -math.inf)
@@ -248,41 +247,22 @@ def _over_subsets(table: Tensor, *, largest: bool = False) -> Tensor:  # (*, 2�
     return table
 
 
-def _over_supersets(table: Tensor) -> Tensor:  # (*, 2ⁿ) -> (*, 2ⁿ)
-    return _over_subsets(table.flip(-1)).flip(-1)
-
-
 def _without_self(step: Tensor) -> Tensor:  # (n, 2ⁿ)
     """Entry [v, U ∪ v] holds what [v, U] held, so that complements index suffixes."""
-    n = len(step)
-    moved = torch.full_like(step, -math.inf)
-    code = torch.arange(2**n)
-    for v in range(n):
-        outside = code[(code >> v & 1) == 0]
-        moved[v, outside | 1 << v] = step[v, outside]
-    return moved
+    inside = _members(len(step)).T
+    return torch.full_like(step, -math.inf).masked_scatter(inside, step[~inside])
 
 
 def _prefix_sums(step: Tensor, *, largest: bool = False) -> Tensor:  # (n, 2ⁿ) -> (2ⁿ,)
     """Log-sum (or maximum) over all orders of every set: the last node v adds step[v, U \\ v]."""
     n = len(step)
-    code = torch.arange(2**n)
-    member = _members(n)
-    size = member.sum(-1)
-    total = torch.full((2**n,), -math.inf, dtype=step.dtype)
-    total[0] = 0.0
-    for level in range(1, n + 1):
-        sets = code[size == level]
-        nodes = member[sets].nonzero()[:, 1].reshape(-1, level)
-        previous = sets[:, None] - (1 << nodes)
-        terms = total[previous] + step[nodes, previous]
-        total[sets] = terms.amax(-1) if largest else terms.logsumexp(-1)
+    flat, level = step.T.flatten(), torch.zeros(1, dtype=step.dtype)
+    total = torch.zeros(2**n, dtype=step.dtype)
+    for codes, (place, addition) in zip(subset_levels(n)[1:], extensions(n)):
+        terms = level[place] + flat[addition]
+        level = terms.amax(-1) if largest else terms.logsumexp(-1)
+        total[codes] = level
     return total
-
-
-def _finite(table: Tensor) -> Tensor:
-    """−∞ replaced by a very small number, so that sums with −∞ stay −∞ and never NaN."""
-    return table.clamp(min=-1e300)
 
 
 def _log_difference(larger: Tensor, smaller: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..ops.graphs import reachability
 from ..search import SearchResult
 from .doubt import Doubt
@@ -23,8 +23,7 @@ from .orders import WeightedOrders, fit_orders
 
 __all__ = ["LocalPosterior", "fit_locally"]
 
-_LARGEST = 30.0  # logits beyond this are certainty in float32 too
-_NEVER = 1e6  # nats beyond any evidence
+_SURE = 30.0  # logits beyond this are certainty in float32 too
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,14 @@ class LocalPosterior:
 
     orders: WeightedOrders
     edge_logits: Tensor
+
+    @classmethod
+    def within(
+        cls, orders: WeightedOrders, logits: Tensor, constraints: Constraints
+    ) -> LocalPosterior:  # (*, n, n)
+        """With edges that are as sure as certainty is, and those that are known."""
+        logits = logits.clamp(-_SURE, _SURE).masked_fill(~constraints.allowed, -_SURE)
+        return cls(orders, logits.masked_fill(constraints.required, _SURE))
 
     def relabelled(self, order: Tensor) -> LocalPosterior:  # (n,)
         """The same with node ``order[k]`` in place k."""
@@ -55,11 +62,10 @@ class LocalPosterior:
 
 def fit_locally(
     found: SearchResult,
+    odds: Tensor,  # (n, n)
     *,
+    constraints: Constraints,
     edge_prior: float = 0.1,
-    constraints: Constraints | None = None,
-    certainty: float = 12.0,
-    odds: Tensor | None = None,  # (n, n)
     doubt: Doubt | None = None,
 ) -> LocalPosterior:
     r"""The posterior around a graph, from the evidence of its single-edge changes alone.
@@ -69,43 +75,32 @@ def fit_locally(
 
     .. math:: \phi_{ij} = \mathrm{gain}_{ij} + \mathrm{logit}(p)
 
-    The log-odds that an edge's ends stand as they do is what their edge brings more than its
-    reversal would; orders are mixed so that each edge points as it does with these odds.
+    Orders are mixed so that each edge points as it does with the odds given.
 
     Arguments:
         found: A graph with the gain of every edge, present or not.
-        edge_prior: Probability of an edge along the order.
+        odds: Log-odds of the directions, of :func:`~dpdag.posterior.reversals.direction_odds`.
         constraints: Forbidden edges get −30, required ones 30; known order relations hold.
-        certainty: Largest log-odds of any precedence.
-        odds: Of the directions, where :func:`~dpdag.posterior.reversals.direction_odds` knows them
-            better than single reversals tell.
+        edge_prior: Probability of an edge along the order.
         doubt: What may be stated at most; a link of either direction is then one statement.
 
     Example:
+        >>> from dpdag import Knowledge
         >>> chain = torch.tensor([[0, 1], [0, 0]]).bool()
         >>> gain = torch.tensor([[-torch.inf, 40.0], [40.0, -torch.inf]]).double()
-        >>> tie = SearchResult(chain, torch.zeros(2), gain, chain)
-        >>> fit_locally(tie).edge_probabilities.round(decimals=2)
+        >>> tie = SearchResult(chain, torch.zeros(2), gain)
+        >>> free = Knowledge().resolve(2)
+        >>> fit_locally(tie, torch.zeros(2, 2), constraints=free).edge_probabilities
         tensor([[0.0000, 0.5000],
                 [0.5000, 0.0000]], dtype=torch.float64)
     """
-    n = len(found.adjacency)
-    limits = Knowledge().resolve(n) if constraints is None else constraints
     prior = math.log(edge_prior / (1 - edge_prior))
-    logits = (found.gain + prior).nan_to_num(nan=-_NEVER, neginf=-_NEVER, posinf=_NEVER)
+    logits = (found.gain + prior).nan_to_num(-torch.inf, torch.inf, -torch.inf)
     # An indirect effect looks like an edge against the order; it is none once edges turn round.
     indirect = reachability(found.adjacency).mT & ~found.adjacency.mT
     logits = torch.where(indirect, logits.clamp(max=prior), logits)
     if doubt is not None:
         logits = torch.where(found.adjacency.mT, logits.mT, logits).minimum(doubt.link)
-    logits = logits.masked_fill(~limits.allowed, -_NEVER)
-    logits = logits.masked_fill(limits.required, _NEVER)
-    if odds is None:
-        worth = torch.nn.functional.softplus(logits)  # log of the evidence with i → j optional
-        odds = worth - worth.mT
-    odds = odds.clamp(-certainty, certainty)
-    if doubt is not None:
-        odds = odds.clamp(-doubt.direction, doubt.direction)
-    odds = torch.where(found.adjacency, odds.clamp(min=0), 0.0)
-    orders = fit_orders(odds, found.adjacency, limits.before)
-    return LocalPosterior(orders, logits.clamp(-_LARGEST, _LARGEST))
+        odds = odds.minimum(doubt.direction)
+    orders = fit_orders(odds.clamp(min=0), found.adjacency, constraints.before)
+    return LocalPosterior.within(orders, logits, constraints)

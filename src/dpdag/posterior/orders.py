@@ -16,7 +16,7 @@ from ..ops.graphs import topological_order
 __all__ = ["WeightedOrders", "fit_orders"]
 
 _STEP = 40.0  # between neighbours in an order: no noise turns them round
-_MOST, _WORK = 100, 20_000  # orders, and nodes of all of them together
+MOST, WORK = 100, 20_000  # orders, and nodes of all of them together
 _NEAR = 1e-3  # of a probability that is asked for
 _NONE = 1e-9  # of a weight
 _SURELY = 1e3  # beside probabilities
@@ -34,9 +34,9 @@ class WeightedOrders(NamedTuple):
     weights: Tensor
 
     @classmethod
-    def alike(cls, place: Tensor) -> WeightedOrders:  # (k, n)
-        """Orders of equal weight, from the places of the nodes in each."""
-        return cls(-_STEP * place.double(), torch.full((len(place),), 1 / len(place)).double())
+    def of(cls, place: Tensor, weights: Tensor) -> WeightedOrders:  # (k, n), (k,)
+        """From the places of the nodes in each."""
+        return cls(-_STEP * place.double(), weights)
 
 
 def fit_orders(
@@ -72,7 +72,7 @@ def fit_orders(
     wanted = torch.sigmoid(-odds.double()).numpy()[cause, effect]
     orders = [topological_order(graph | before).numpy()]
     value = _SURELY * known.astype(float)  # of a node that comes before another
-    for _ in range(min(_MOST, 1 + _WORK // len(edges))):
+    for _ in range(min(MOST, 1 + WORK // len(edges))):
         position = np.argsort(orders, -1)
         turned = (position[:, effect] < position[:, cause]).T.astype(float)  # (edges, k)
         whole = np.full(len(orders), _SURELY)  # weights sum to one
@@ -84,9 +84,7 @@ def fit_orders(
         orders.append(_ordered(orders[0], value))
     kept = weights > _NONE
     weights = weights[kept] / weights[kept].sum()
-    return WeightedOrders(
-        -_STEP * torch.from_numpy(position[kept]).double(), torch.from_numpy(weights)
-    )
+    return WeightedOrders.of(torch.from_numpy(position[kept]), torch.from_numpy(weights))
 
 
 def _ordered(order: np.ndarray, value: np.ndarray) -> np.ndarray:  # (n,), (n, n) -> (n,)

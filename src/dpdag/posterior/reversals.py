@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..deadline import OutOfTimeError
-from ..distributions.knowledge import Constraints, Knowledge
+from ..distributions.knowledge import Constraints
 from ..evidence.screened import ScreenedEvidence
 from ..ops.graphs import reachability
 from ..search import SearchResult
 
 __all__ = ["direction_odds"]
+
+_CERTAINTY = 12.0  # nats, the largest odds
+_MOST = 48  # graphs to expand
 
 # Cost, number, edges that are turned, the two nodes last changed, gains before that change.
 _Waiting = tuple[float, int, frozenset[int], tuple[int, ...], np.ndarray]
@@ -26,16 +28,14 @@ def direction_odds(
     found: SearchResult,
     evidence: ScreenedEvidence,
     *,
-    constraints: Constraints | None = None,
-    certainty: float = 12.0,
-    most: int = 48,
+    constraints: Constraints,
 ) -> Tensor:  # (n, n)
     r"""Log-odds that each edge points as it does, over the graphs that reversals can reach.
 
     .. math:: P(i \to j) = \frac{\sum_G [i \to j \in G]\, p(x \mid G)}{\sum_G p(x \mid G)}
 
     Starting from the graph found, edges are turned round one at a time wherever that loses less
-    than ``certainty`` nats, the best graphs first. Markov equivalent graphs of linear Gaussian
+    than 12 nats, the best graphs first. Markov equivalent graphs of linear Gaussian
     data are reached in this way, so that directions they disagree on come out open; where the
     data are clear, no graph but the first is ever looked at.
 
@@ -43,28 +43,29 @@ def direction_odds(
         found: A graph with the gain of every edge, present or not.
         evidence: That it was found with.
         constraints: Directions that are known stay.
-        most: Graphs to expand at most.
     """
     n = len(found.adjacency)
-    limits = Knowledge().resolve(n) if constraints is None else constraints
     edges = found.adjacency.nonzero().numpy()
     gain = found.gain.nan_to_num(nan=-math.inf).numpy()
     gains = np.stack([gain[edges[:, 0], edges[:, 1]], gain[edges[:, 1], edges[:, 0]]], 1)
     weight: dict[frozenset[int], float] = {frozenset(): 0.0}  # by the edges that are turned
     waiting: list[_Waiting] = [(0.0, 0, frozenset(), (), gains)]
-    expanded = 0
-    while waiting and expanded < most:
+    each, expanded = np.arange(len(edges)), 0
+    while waiting and expanded < _MOST:
         cost, _, turned, changed, gains = heapq.heappop(waiting)
         expanded += 1
-        graph = _Turned.of(n, edges, turned)
+        way = np.isin(each, list(turned)).astype(int)
+        cause, effect = edges[each, way], edges[each, 1 - way]
+        graph = torch.zeros(n, n, dtype=torch.bool)
+        graph[cause, effect] = True
         try:
-            gains = _updated(gains, graph, changed, evidence, certainty - cost)
+            gains = _updated(gains, edges, way, graph, changed, evidence, _CERTAINTY - cost)
         except OutOfTimeError:
             break
-        each = np.arange(len(edges))
-        value = gains[each, 1 - graph.way] - gains[each, graph.way] - cost
-        likely = np.flatnonzero(value >= -certainty)
-        for edge in likely[_reversible(graph, likely, limits)].tolist():
+        value = gains[each, 1 - way] - gains[each, way] - cost
+        likely = np.flatnonzero(value >= -_CERTAINTY)
+        open_ = _reversible(graph, cause[likely], effect[likely], constraints)
+        for edge in likely[open_].tolist():
             further = turned ^ {edge}
             if further not in weight:
                 weight[further] = float(value[edge])
@@ -77,38 +78,20 @@ def direction_odds(
     against = torch.zeros(n, n, dtype=torch.float64)
     against[tuple(edges.T)] = torch.from_numpy(of_edge)
     odds = torch.log((1 - against).clamp_min(1e-12)) - torch.log(against.clamp_min(1e-12))
-    odds = odds.clamp(-certainty, certainty).masked_fill(~found.adjacency, 0.0)
+    odds = odds.clamp(-_CERTAINTY, _CERTAINTY).masked_fill(~found.adjacency, 0.0)
     return odds - odds.mT
 
 
-class _Turned(NamedTuple):
-    """A graph with some of its edges turned round."""
-
-    edges: np.ndarray  # (m, 2) as they were
-    way: np.ndarray  # (m) 1 where an edge is turned, else 0
-    adjacency: np.ndarray  # (n, n) bool
-
-    @classmethod
-    def of(cls, n: int, edges: np.ndarray, turned: frozenset[int]) -> _Turned:
-        way = np.zeros(len(edges), dtype=int)
-        way[list(turned)] = 1
-        graph = cls(edges, way, np.zeros((n, n), dtype=bool))
-        graph.adjacency[graph.ends] = True
-        return graph
-
-    @property
-    def ends(self) -> tuple[np.ndarray, np.ndarray]:
-        """Causes and effects (m)."""
-        each = np.arange(len(self.edges))
-        return self.edges[each, self.way], self.edges[each, 1 - self.way]
-
-
-def _reversible(graph: _Turned, which: np.ndarray, limits: Constraints) -> np.ndarray:  # -> bool
+def _reversible(
+    graph: Tensor,  # (n, n) bool
+    cause: np.ndarray,  # (m,)
+    effect: np.ndarray,  # (m,)
+    limits: Constraints,
+) -> np.ndarray:  # -> (m,) bool
     """Which edges can be turned round without closing a cycle or breaking what is known."""
-    if not len(which):
+    if not len(cause):
         return np.zeros(0, dtype=bool)
-    known = torch.from_numpy(graph.adjacency) | limits.before
-    cause, effect = (torch.from_numpy(end[which]) for end in graph.ends)
+    known = graph | limits.before
     open_ = limits.allowed[effect, cause] & ~limits.required[cause, effect]
     # A second path from i to j leads through a successor of i that reaches j.
     second = (known[cause] & reachability(known).T[effect]).any(-1)
@@ -117,7 +100,9 @@ def _reversible(graph: _Turned, which: np.ndarray, limits: Constraints) -> np.nd
 
 def _updated(
     gains: np.ndarray,  # (m, 2) of every edge as it was, and turned
-    graph: _Turned,
+    edges: np.ndarray,  # (m, 2)
+    way: np.ndarray,  # (m,) 1 where an edge is turned, else 0
+    graph: Tensor,  # (n, n) bool
     changed: tuple[int, ...],
     evidence: ScreenedEvidence,
     most: float,
@@ -128,14 +113,14 @@ def _updated(
     """
     if not changed:
         return gains
-    parents = torch.from_numpy(graph.adjacency.T.copy())
+    parents = graph.T.contiguous()
     child = torch.tensor(changed)
     base = evidence.log_evidence(child, parents[child])
-    place, at = (graph.edges == np.array(changed)[:, None, None]).any(-1).nonzero()
+    place, at = (edges == np.array(changed)[:, None, None]).any(-1).nonzero()
     own = child[place].numpy()
-    into = (graph.edges[at, 0] == own).astype(int)  # which of both gains is that of this end
-    source = graph.edges[at, into]
-    there = graph.way[at] == into
+    into = (edges[at, 0] == own).astype(int)  # which of both gains is that of this end
+    source = edges[at, into]
+    there = way[at] == into
     sets = parents[own]
     sets[torch.arange(len(at)), source] ^= True
     # What the edge brings the other way is known, unless that end has changed too.

@@ -11,16 +11,17 @@ from ..ops.graphs import topological_order
 
 __all__ = ["consensus_order", "mean_scores", "subsamples"]
 
+_SHARE = 0.75  # of the rows
+
 
 def subsamples(
     n_rows: int,
     count: int,
     *,
     generator: torch.Generator,
-    fraction: float = 0.75,
     was_set: Tensor | None = None,  # (rows, n) bool
-) -> Tensor:  # -> (count, fraction · rows)
-    r"""Several random ``fraction`` of the rows, of each experiment alike.
+) -> Tensor:  # -> (count, ¾ rows)
+    r"""Several times a random three quarters of the rows, of each experiment alike.
 
     Unlike in a bootstrap resample no row counts twice: to an evidence repeated rows are
     independent confirmations, and a search adds edges to fit them.
@@ -42,7 +43,7 @@ def subsamples(
     drawn = []
     for k in experiment.unique().tolist():
         rows = (experiment == k).nonzero()[:, 0]
-        drawn.append(rows[chance[:, rows].argsort(-1)[:, : max(round(fraction * len(rows)), 1)]])
+        drawn.append(rows[chance[:, rows].argsort(-1)[:, : max(round(_SHARE * len(rows)), 1)]])
     return torch.cat(drawn, -1)
 
 

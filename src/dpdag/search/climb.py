@@ -55,8 +55,8 @@ class Climb:
         self.forced = np.zeros((n, n), bool)  # to be confirmed whatever the estimate
         self.tabu = np.zeros((n, n), bool)  # insertions that failed with their cut
         self.widened = np.zeros(n, bool)
-        self._tried: dict[tuple[str, int], tuple[bytes, ...]] = {}  # by kind of move and node
-        self.value = evidence.log_evidence(torch.arange(n), torch.from_numpy(self.edges.T.copy()))
+        self._tried: dict[tuple[str, int | Edge], tuple[bytes, ...]] = {}  # by move and place
+        self.value = evidence.log_evidence(torch.arange(n), self.parents(range(n)))
         self._refresh(list(range(n)))
         self.history = [self.total]
 
@@ -73,8 +73,9 @@ class Climb:
         """How many parents every node has."""
         return np.bincount(self.present.child, minlength=len(self.edges))
 
-    def parents(self, child: int) -> Tensor:
-        return torch.from_numpy(self.edges[:, child].copy())
+    def parents(self, child: int | Sequence[int] | np.ndarray) -> Tensor:  # -> (n,) or (b, n)
+        """Those of one child, or of several."""
+        return torch.from_numpy(self.edges.T[child].copy())
 
     def reach(self) -> np.ndarray:  # (n, n) bool
         """Where a path leads from i to j, or i must come first anyway."""
@@ -94,8 +95,8 @@ class Climb:
         return below
 
     def _refresh(self, children: list[int]) -> None:
-        parents = torch.from_numpy(self.edges.T[children].copy())
-        self.change[:, children] = self.evidence.screens(torch.tensor(children), parents).T.numpy()
+        screens = self.evidence.screens(torch.tensor(children), self.parents(children))
+        self.change[:, children] = screens.T.numpy()
         self.exact[:, children] = self.evidence.screens_exactly
         self._network = None
         self.forced[:, children] = self.tabu[:, children] = False
@@ -114,7 +115,7 @@ class Climb:
         if not edges:
             return
         child = torch.tensor([j for _, j in edges])
-        parents = torch.from_numpy(self.edges.T[child.numpy()].copy())
+        parents = self.parents(child.numpy())
         source = torch.tensor([i for i, _ in edges])
         parents[torch.arange(len(edges)), source] ^= True
         base = self.value[child]
@@ -172,29 +173,35 @@ class Climb:
                 cuts[node] = cut
         return cost, cuts
 
-    def is_new(self, move: str, node: int, *situation: np.ndarray) -> bool:
-        """Whether a kind of move has not been tried on a node where it stands now."""
+    def is_new(self, move: str, place: int | Edge, *situation: np.ndarray) -> bool:
+        """Whether a kind of move has not been tried on a node or an edge where it stands now."""
         now = tuple(part.tobytes() for part in situation)
-        before, self._tried[move, node] = self._tried.get((move, node)), now
+        before, self._tried[move, place] = self._tried.get((move, place)), now
         return now != before
+
+    def adopt(
+        self,
+        child: int,
+        nodes: list[int],
+        *,
+        remove: Sequence[Edge] = (),
+        most: float = math.inf,
+    ) -> bool:
+        """Make nodes parents, each freed from being a descendant for less than ``most``.
+
+        Arguments:
+            remove: Edges that go along with those cut.
+        """
+        # What cuts cost and which there are depends on the changes before.
+        cost, cuts = self.freeing(child, nodes, most=most)
+        if not (cost[nodes] < math.inf).all():
+            return False
+        cut = sorted({edge for node in nodes for edge in cuts.get(node, [])})
+        return self.apply([(node, child) for node in nodes], [*cut, *remove])
 
     def apply(self, insert: list[Edge], remove: list[Edge]) -> bool:
         """Change edges, or leave them where together that costs more than one by one."""
         return self.apply_all([(insert, remove)])
-
-    def foresee(self, changes: list[Change]) -> None:
-        """Evaluate what changes make of all children at once, so that making one costs little."""
-        sets = [item for change in changes for item in self._families([*change[0], *change[1]])]
-        if sets:
-            child, parents = zip(*sets)
-            self.evidence.log_evidence(torch.tensor(child), torch.from_numpy(np.stack(parents)))
-
-    def _families(self, toggled: list[Edge]) -> list[tuple[int, np.ndarray]]:
-        """Children, and the parents (n,) that each has after toggling edges."""
-        parents = {j: self.edges[:, j].copy() for _, j in toggled}
-        for i, j in toggled:
-            parents[j][i] ^= True
-        return list(parents.items())
 
     def apply_all(self, changes: list[Change]) -> bool:
         """Make changes of edges, one after the other; whether any was made.
@@ -202,55 +209,54 @@ class Climb:
         One that concerns a child of those before it waits for another time, as does one that now
         would close a cycle.
         """
-        chosen: list[tuple[list[Edge], list[Edge], list[int]]] = []
+        chosen: list[Change] = []
         taken: set[int] = set()
         for insert, remove in changes:
-            children = sorted({j for _, j in insert + remove})
+            children = {j for _, j in insert + remove}
             if taken.isdisjoint(children):
-                taken.update(children)
-                chosen.append((insert, remove, children))
-        fresh = self._values_after([insert + remove for insert, remove, _ in chosen])
-        value = self.value.clone()
-        made: list[tuple[list[Edge], list[Edge], list[int]]] = []
-        for insert, remove, children in chosen:
-            if self._make(insert, remove, children, fresh, careful=bool(made)):
-                made.append((insert, remove, children))
+                taken |= children
+                chosen.append((insert, remove))
+        fresh = self.foresee(chosen)
+        value, steps = self.value.clone(), len(self.history)
+        made: list[Edge] = []
+        for insert, remove in chosen:
+            if self._make(insert, remove, fresh, careful=bool(made)):
+                made += insert + remove
         if not made:
             return False
         try:
-            self._refresh(sorted(v for _, _, children in made for v in children))
+            self._refresh(sorted({j for _, j in made}))
         except OutOfTimeError:  # all of a change or nothing of it
-            self._toggle([edge for insert, remove, _ in made for edge in insert + remove])
+            self._toggle(made)
             self.value = value
-            del self.history[len(self.history) - len(made) :]
+            del self.history[steps:]
             raise
         return True
 
-    def _values_after(self, changes: list[list[Edge]]) -> Tensor:  # -> (n,)
-        """Evidence of all children after toggling edges."""
-        value, asked = self.value.clone(), []
-        for toggled in changes:
-            families = self._families(toggled)
+    def foresee(self, changes: list[Change]) -> Tensor:  # -> (n,)
+        """Evidence of all children after changes, asked at once: making one then costs little."""
+        value = self.value.clone()
+        child: list[int] = []
+        parents: list[np.ndarray] = []
+        for insert, remove in changes:
+            toggled = insert + remove
+            families = {j: self.edges[:, j].copy() for _, j in toggled}
             if self.evidence.screens_exactly and len(families) == len(toggled):
                 for edge in toggled:
                     value[edge[1]] += self.change[edge]
-            else:
-                asked += families
-        if asked:
-            child, parents = zip(*asked)
+                continue
+            for i, j in toggled:
+                families[j][i] ^= True
+            child += families.keys()
+            parents += families.values()
+        if child:
             which = torch.tensor(child)
             value[which] = self.evidence.log_evidence(which, torch.from_numpy(np.stack(parents)))
         return value
 
     def _make(
-        self,
-        insert: list[Edge],
-        remove: list[Edge],
-        children: list[int],
-        fresh: Tensor,  # (n,)
-        *,
-        careful: bool,
-    ) -> bool:
+        self, insert: list[Edge], remove: list[Edge], fresh: Tensor, *, careful: bool
+    ) -> bool:  # (n,)
         """One of several changes, where it raises the total and, if others came before, can be."""
         before, value = self.total, self.value.clone()
         self._toggle(remove)
@@ -259,6 +265,7 @@ class Climb:
                 self._toggle(remove + insert[:k])
                 return False
             self._toggle([(i, j)])
+        children = sorted({j for _, j in insert + remove})
         self.value[children] = fresh[children]
         if self.total > before + _ROUNDING:
             self.history.append(self.total)

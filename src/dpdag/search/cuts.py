@@ -1,7 +1,8 @@
-"""The cheapest edges whose removal lets a new edge in without a cycle."""
+"""The cheapest edges whose removal lets a new edge in without a cycle, and what they cost."""
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import deque
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from .pairs import Pairs
 
-__all__ = ["Network"]
+__all__ = ["Network", "least_tolls"]
 
 _SPENT = 1e-9  # nats
 
@@ -75,3 +76,68 @@ def _reached(left: list[dict[int, float]], source: int, target: int) -> dict[int
                 came[other] = node
                 queue.append(other)
     return came
+
+
+def least_tolls(
+    pairs: Pairs,
+    gain: np.ndarray,  # (m,)
+    known: Pairs,
+    loss: np.ndarray,  # (e,)
+    bar: float,
+) -> np.ndarray:  # -> (m,)
+    r"""The least that letting i → j in can cost, by the edges whose loss ℓ is ``known``.
+
+    .. math:: \max\Bigl(\max_{j \to \dots \to i} \min_e \ell_e,\;
+        \ell_{ji} + \sum_k \min(\ell_{jk}, \ell_{ki})\Bigr)
+
+    Every cut holds an edge of each path from j to i: of the one whose cheapest edge is dearest, and
+    of all those by way of a single other node. The first is only looked for where the second leaves
+    more than ``bar`` of the ``gain``.
+    """
+    toll = _short_ways(known, loss, pairs)
+    leaves, enters = (np.bincount(ends, minlength=known.n) for ends in (known.source, known.child))
+    linked = (leaves[pairs.child] > 0) & (enters[pairs.source] > 0)
+    open_ = np.flatnonzero((gain - toll > bar) & linked).tolist()
+    after: list[dict[int, float]] = [{} for _ in range(known.n)] if open_ else []
+    for (i, j), value in zip(known.edges() if open_ else [], loss.tolist()):
+        after[i][j] = value
+    for k in open_:
+        i, j = pairs.edge(k)
+        toll[k] = max(toll[k], _width(after, j, i))
+    return toll
+
+
+def _short_ways(known: Pairs, loss: np.ndarray, pairs: Pairs) -> np.ndarray:  # (e,), (m,) -> (m,)
+    """What an edge from j to i costs, and the cheaper halves of all ways by one other node."""
+    n, source, child = known.n, known.source, known.child
+    first = np.searchsorted(source, np.arange(n + 1))  # of each node's edges
+    count = np.diff(first)[child]
+    one = np.repeat(np.arange(len(loss)), count)  # an edge, once for each that goes on from it
+    two = np.arange(len(one)) + np.repeat(first[child] - np.cumsum(count) + count, count)
+    ends, way = np.unique(source[one] * n + child[two], return_inverse=True)
+    halves = np.bincount(way, np.minimum(loss[one], loss[two]), len(ends))
+    back = pairs.child * n + pairs.source
+    return _at(back, known.index, loss) + _at(back, ends, halves)
+
+
+def _at(asked: np.ndarray, index: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Values at ascending places, zero elsewhere."""  # (m,), (e,), (e,) -> (m,)
+    if not len(index):
+        return np.zeros(len(asked))
+    place = np.searchsorted(index, asked).clip(max=len(index) - 1)
+    return np.where(index[place] == asked, value[place], 0.0)
+
+
+def _width(after: list[dict[int, float]], source: int, target: int) -> float:
+    """The cheapest edge of the path on which that is dearest."""
+    widest, waiting = {source: math.inf}, [(-math.inf, source)]
+    while waiting:
+        width, node = heapq.heappop(waiting)
+        if node == target:
+            return -width
+        for other, value in after[node].items():
+            own = min(-width, value)
+            if own > widest.get(other, 0.0):
+                widest[other] = own
+                heapq.heappush(waiting, (-own, other))
+    return 0.0

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from .climb import Climb, Edge
+from .cuts import least_tolls
 from .pairs import Pairs
-from .tolls import least_tolls
 
 __all__ = ["change_edge", "shortlist_edges"]
 
@@ -62,8 +62,7 @@ def shortlist_edges(climb: Climb) -> bool:
     children = np.flatnonzero(~climb.widened & ~sure)
     probes = None
     if len(children):
-        parents = torch.from_numpy(climb.edges.T[children].copy())
-        probes = climb.evidence.probes(torch.from_numpy(children), parents)
+        probes = climb.evidence.probes(torch.from_numpy(children), climb.parents(children))
     for k, child in enumerate(children):
         candidates = np.flatnonzero(open_[:, child])
         rankings = [climb.change[:, child]]
@@ -113,19 +112,24 @@ def _insertions(climb: Climb, least: float, *, cuts: bool) -> list[_Change]:
             gain[batch] -= 0.0 if toll is None else toll[batch]
         elif toll is None and against[k]:
             toll = np.zeros_like(gain)
-            toll[against] = least_tolls(climb, pairs[against], gain[against], -_margin(climb))
+            known = climb.present[climb.present.read(climb.exact)]
+            loss = np.maximum(-known.read(climb.change) - penalty, 0.0)
+            bar = -_margin(climb)
+            toll[against] = least_tolls(pairs[against], gain[against], known, loss, bar)
             gain -= np.where(exact, toll, 0.0)
         else:
-            own: list[Edge] | None = []
+            cut: list[Edge] | None = []
             if against[k]:
                 next_ones = np.where(exact & against, gain, -math.inf)
-                own = _known_cut(climb, edge, pairs, next_ones, least)
+                cut = _known_cut(climb, edge, pairs, next_ones, least)
             gain[k] = -math.inf
-            change = None if own is None else _insertion(climb, edge, own)
-            if change and change.gain > least:
-                found.append(change)
+            if cut is None:
+                continue
+            own = float(climb.change[edge]) - penalty - climb.loss(cut)
+            if own > least:
+                found.append(_Change(own, [edge], cut))
                 least = max(least, _least(found))
-                gain[(pairs.child == edge[1]) & (gain <= change.gain)] = -math.inf
+                gain[(pairs.child == edge[1]) & (gain <= own)] = -math.inf
                 open_ = gain > least  # others will not be looked at any more
                 pairs, against = pairs[open_], against[open_]
                 gain, exact = gain[open_], exact[open_]
@@ -197,8 +201,3 @@ def _known_cut(
         others = [cut(one) or [] for one in pairs[ranked[gain[ranked] > least]].edges()]
         climb.confirm(sorted({one for some in (own, *others) for one in some}))
     return own
-
-
-def _insertion(climb: Climb, edge: Edge, cut: list[Edge]) -> _Change:
-    loss = climb.loss(cut) if cut else 0.0
-    return _Change(float(climb.change[edge]) - climb.penalty - loss, [edge], cut)

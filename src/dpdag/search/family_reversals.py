@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from .climb import Change, Climb, Edge
 from .pairs import Pairs
@@ -35,46 +33,22 @@ def reverse_families(climb: Climb) -> bool:
     gained = (climb.value - alone).numpy()
     others = climb.edges.sum(0) - 1
 
-    def idle(share: float) -> list[tuple[int, int]]:
+    def idle(share: float) -> list[Edge]:
         rest = gained + climb.change  # what the others explain of a child without a parent
         least = np.maximum(climb.penalty * others, share * gained)
         return Pairs.of(climb.edges & (others > 0) & (rest < least)).edges()
 
-    climb.confirm([pair for pair in idle(_ROUGH) if not climb.exact[pair]])
-    before, exchanges = climb.total, idle(_SHARE)
-    climb.foresee([one for one in (_exchange(climb, *pair) for pair in exchanges) if one])
-    for pair in exchanges:
-        if exchange := _exchange(climb, *pair):
-            climb.apply(*exchange)
-    forks = [fork for node in range(n) if (fork := _fork(climb, node))]
-    if forks:
-        node, parents, price = zip(*((one.node, one.parents, one.price) for one in forks))
-        child, target = torch.tensor(node), climb.value[list(node)] + torch.tensor(price)
-        values = climb.evidence.reach(child, torch.stack(parents), target)
-        for fork, better in zip(forks, (values > target).tolist()):
-            if better and (now := _fork(climb, fork.node, again=True)):
-                climb.apply([(k, now.node) for k in now.pair], now.remove)
-    swaps = [pair for pair in _promising(climb) if climb.is_new("swap", *_situation(climb, *pair))]
-    climb.foresee([one for one in (_exchange(climb, *pair, swap=True) for pair in swaps) if one])
-    for pair in swaps:
-        if exchange := _exchange(climb, *pair, swap=True):
-            climb.apply(*exchange)
+    before = climb.total
+    climb.confirm(idle(_ROUGH))
+    _exchange_all(climb, idle(_SHARE))
+    _turn_forks(climb)
+    swaps = [
+        (i, j)
+        for i, j in _promising(climb)
+        if climb.is_new("swap", (i, j), climb.edges[:, i], climb.edges[:, j])
+    ]
+    _exchange_all(climb, swaps, swap=True)
     return climb.total > before
-
-
-class _Fork(NamedTuple):
-    """Two children of a node that may become its parents.
-
-    Attributes:
-        parents: (n,) bool, with them.
-        price: Of that, in nats.
-    """
-
-    node: int
-    pair: list[int]
-    remove: list[Edge]
-    parents: Tensor
-    price: float
 
 
 def _promising(climb: Climb) -> list[Edge]:
@@ -87,9 +61,12 @@ def _promising(climb: Climb) -> list[Edge]:
     return edges[edges.read(climb.change.T) > _PROMISE * loss].edges()
 
 
-def _situation(climb: Climb, parent: int, child: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """A name for an edge, and the families at its ends."""
-    return parent * len(climb.edges) + child, climb.edges[:, parent], climb.edges[:, child]
+def _exchange_all(climb: Climb, edges: list[Edge], *, swap: bool = False) -> None:
+    """Make the exchanges of some edges that can be and pay, one after the other."""
+    climb.foresee([one for edge in edges if (one := _exchange(climb, *edge, swap=swap))])
+    for edge in edges:
+        if exchange := _exchange(climb, *edge, swap=swap):
+            climb.apply(*exchange)
 
 
 def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> Change | None:
@@ -116,12 +93,33 @@ def _exchange(climb: Climb, parent: int, child: int, *, swap: bool = False) -> C
     return (insert, sorted(remove)) if possible and kept and slim else None
 
 
-def _fork(climb: Climb, node: int, *, again: bool = False) -> _Fork | None:
-    """The two children of a node that promise most as its parents, where they may pay."""
+def _turn_forks(climb: Climb) -> None:
+    """Make two children of a node its parents, wherever that pays."""
+    turnable = climb.edges & climb.allowed.T
+    unseen = [
+        node
+        for node in range(len(climb.edges))
+        if climb.is_new("fork", node, turnable[node], climb.edges[:, node])
+    ]
+    forks = [(node, fork) for node in unseen if (fork := _fork(climb, node))]
+    if not forks:
+        return
+    nodes = [node for node, _ in forks]
+    parents = climb.parents(nodes)
+    for own, (_, (insert, _)) in zip(parents, forks):
+        own[[k for k, _ in insert]] = True
+    price = [2 * climb.penalty + climb.loss(remove) for _, (_, remove) in forks]
+    target = climb.value[nodes] + torch.tensor(price)
+    values = climb.evidence.reach(torch.tensor(nodes), parents, target)
+    for node, better in zip(nodes, (values > target).tolist()):
+        if better and (now := _fork(climb, node)):
+            climb.apply(*now)
+
+
+def _fork(climb: Climb, node: int) -> Change | None:
+    """Turn the two children of a node round that promise most as its parents, if they may pay."""
     children = np.flatnonzero(climb.edges[node] & climb.allowed[:, node])
     if len(children) < 2 or climb.edges[:, node].sum() + 2 > climb.max_parents:
-        return None
-    if not (climb.is_new("fork", node, children, climb.edges[:, node]) or again):
         return None
     cost, cuts = climb.freeing(node, children)
     worth = climb.change[children, node] - _PROMISE * cost[children]
@@ -130,7 +128,4 @@ def _fork(climb: Climb, node: int, *, again: bool = False) -> _Fork | None:
         return None
     pair = children[best].tolist()
     remove = sorted({edge for k in pair for edge in cuts.get(k, [])})
-    price = 2 * climb.penalty + climb.loss(remove)
-    parents = climb.parents(node)
-    parents[pair] = True
-    return _Fork(node, pair, remove, parents, price)
+    return [(k, node) for k in pair], remove

@@ -29,7 +29,8 @@ def run_greedily(climb: Climb) -> bool:
     would free are candidates too. What a run no longer needs is dropped again by the
     ordinary moves that follow. All runs go side by side, so that their steps are evaluated at once.
     """
-    weak = climb.evidence.may_lack_parents(torch.from_numpy(climb.edges.T.copy()), climb.value)
+    parents = climb.parents(range(len(climb.edges)))
+    weak = climb.evidence.may_lack_parents(parents, climb.value)
     runs = []
     for child in weak.nonzero()[:, 0].tolist():
         cost, _ = climb.freeing(child, most=_CUT)
@@ -40,12 +41,8 @@ def run_greedily(climb: Climb) -> bool:
         _extend(climb, active)
     improved = False
     for run in runs:
-        nodes = run.gained.nonzero()[:, 0].tolist()
-        # What cuts cost and which there are depends on the runs before.
-        cost, cuts = climb.freeing(run.child, nodes, most=_CUT)
-        if nodes and (cost[nodes] < math.inf).all():
-            remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
-            improved |= climb.apply([(node, run.child) for node in nodes], remove)
+        nodes = (run.best & ~run.first).nonzero()[:, 0].tolist()
+        improved |= bool(nodes) and climb.adopt(run.child, nodes, most=_CUT)
     return improved
 
 
@@ -56,59 +53,52 @@ class _Run:
     Attributes:
         cost: (n,) of freeing each node from being a descendant.
         penalty: Of an edge.
-        room: For further parents.
+        most: Parents that there is room for.
         first: (n,) bool, parents before.
+        total: Evidence of the present parents less what they cost.
         parents: (n,) bool, now.
-        total: Their evidence less what they cost.
         best: (n,) bool, parents of the best total so far, which follows.
     """
 
     child: int
     cost: np.ndarray
     penalty: float
-    room: int
+    most: int
     first: Tensor
-    parents: Tensor
     total: float
-    best: Tensor
-    best_total: float
-    patience: int = _PATIENCE
-    ended: bool = False
+
+    def __post_init__(self) -> None:
+        self.parents = self.best = self.first
+        self.best_total, self.patience, self.ended = self.total, _PATIENCE, False
 
     @classmethod
     def of(cls, climb: Climb, child: int, cost: np.ndarray) -> _Run:  # (n,)
         """Before its first addition."""
         first = climb.parents(child)
-        count = int(first.sum())
-        total = float(climb.value[child]) - climb.penalty * count
-        room = climb.max_parents - count
-        return cls(child, cost, climb.penalty, room, first, first, total, first, total)
+        total = float(climb.value[child]) - climb.penalty * int(first.sum())
+        return cls(child, cost, climb.penalty, climb.max_parents, first, total)
 
     @property
     def goes_on(self) -> bool:
         near = self.total > self.best_total - _DIP
-        return not self.ended and self.patience > 0 and near and self.depth < self.room
+        room = int(self.parents.sum()) < self.most
+        return not self.ended and self.patience > 0 and near and room
 
     @property
-    def depth(self) -> int:
-        return int((self.parents & ~self.first).sum())
-
-    @property
-    def gained(self) -> Tensor:  # (n,) bool
-        """Parents that the best total has more."""
-        return self.best & ~self.first
+    def added(self) -> Tensor:  # (n,) bool
+        return self.parents & ~self.first
 
     @property
     def paid(self) -> float:
         """What the parents cost."""
-        new = (self.parents & ~self.first).numpy()
-        return self.penalty * int(self.parents.sum()) + float(self.cost[new].sum())
+        freed = float(self.cost[self.added.numpy()].sum())
+        return self.penalty * int(self.parents.sum()) + freed
 
     def candidates(self, rankings: Sequence[np.ndarray]) -> list[int]:  # (n,) each
         """Nodes that any ranking puts first."""
         nodes = np.flatnonzero((self.cost < math.inf) & ~self.parents.numpy())
         # Most runs end soon; those that do not are worth a wider look.
-        width = _NARROW if self.depth < _SHALLOW else _WIDE
+        width = _NARROW if int(self.added.sum()) < _SHALLOW else _WIDE
         tops = [(one, nodes[np.argsort(-one[nodes], kind="stable")[:width]]) for one in rankings]
         return sorted({node for one, top in tops for node in top[one[top] > -math.inf].tolist()})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -42,8 +42,7 @@ class SearchResult:
         adjacency: (n, n) bool.
         log_evidence: (n,) of every child.
         gain: (n, n) evidence that the edge i → j brings: lost by dropping it where present, won by
-            adding it where absent; without the price of an edge. Estimated where not confirmed.
-        confirmed: (n, n) bool, where ``gain`` is a full evaluation.
+            adding it where absent; without the price of an edge. Estimated where that is enough.
         total: Evidence and log prior of the graph.
         history: The total after every accepted move.
     """
@@ -51,19 +50,8 @@ class SearchResult:
     adjacency: Tensor
     log_evidence: Tensor
     gain: Tensor
-    confirmed: Tensor
     total: float = 0.0
     history: list[float] = field(default_factory=list)
-
-    def relabelled(self, order: Tensor) -> SearchResult:  # (n,)
-        """The same with node ``order[k]`` in place k."""
-        return replace(
-            self,
-            adjacency=self.adjacency[order][:, order],
-            log_evidence=self.log_evidence[order],
-            gain=self.gain[order][:, order],
-            confirmed=self.confirmed[order][:, order],
-        )
 
     def order(self, before: Tensor) -> Tensor:  # (n, n) bool -> (n,) nodes
         """Causes first, and i before j wherever that must be."""
@@ -135,7 +123,6 @@ def hill_climb(
         adjacency=torch.from_numpy(climb.edges.copy()),
         log_evidence=climb.value.clone(),
         gain=torch.from_numpy(climb.gains()),
-        confirmed=torch.from_numpy(climb.exact.copy()),
         total=climb.total,
         history=climb.history,
     )

@@ -72,7 +72,6 @@ def iterated_search(
     constraints: Constraints | None = None,
     patience: int = 30,
     rounds: int = 100,
-    random_state: int = 0,
     start: Tensor | None = None,  # (n, n) bool
     change: Change = equivalent,
     moves: Sequence[Move] = ALL_MOVES,
@@ -85,7 +84,6 @@ def iterated_search(
         constraints: Allowed and required edges, and order relations.
         patience: Changes in a row that may bring nothing.
         rounds: Changes at most.
-        random_state: Seed of the changes.
         start: Graph to start from.
         change: :func:`equivalent` where directions cannot be told, :func:`neighbourhood` where
             they can, or :func:`either`.
@@ -93,7 +91,7 @@ def iterated_search(
     """
     limits = Knowledge().resolve(evidence.n_nodes) if constraints is None else constraints
     climb = partial(hill_climb, evidence, prior=prior, constraints=limits, moves=moves)
-    generator = torch.Generator().manual_seed(random_state)
+    generator = torch.Generator().manual_seed(0)
     best, left = climb(start=start), patience
     for _ in range(rounds):
         if not left:

@@ -50,8 +50,7 @@ def insert_pairs(climb: Climb) -> bool:
     asked = [child for child in range(len(climb.edges)) if _may_want_pairs(climb, child, "pair")]
     if not asked:
         return False
-    parents = torch.from_numpy(climb.edges.T[asked].copy())
-    found = climb.evidence.pair_probes(torch.tensor(asked), parents, _clear(climb))
+    found = climb.evidence.pair_probes(torch.tensor(asked), climb.parents(asked), _clear(climb))
     each = (_promising(climb, child, *found.of_row(k)) for k, child in enumerate(asked))
     return _give_best(climb, [one for one in each if one])
 
@@ -76,12 +75,8 @@ def _give_best(climb: Climb, tried: list[_Tried]) -> bool:
         best = int(totals.argmax())
         if totals[best] > climb.value[one.child]:
             nodes = one.pairs[best][one.new[best]].tolist()
-            # What cuts cost and which there are depends on the pairs before.
-            cost, cuts = climb.freeing(one.child, nodes)
-            if (cost[nodes] < math.inf).all():
-                remove = sorted({edge for node in nodes for edge in cuts.get(node, [])})
-                remove += [] if one.instead is None else [(one.instead, one.child)]
-                improved |= climb.apply([(node, one.child) for node in nodes], remove)
+            remove = [] if one.instead is None else [(one.instead, one.child)]
+            improved |= climb.adopt(one.child, nodes, remove=remove)
     return improved
 
 
@@ -94,7 +89,7 @@ def exchange_for_pairs(climb: Climb) -> bool:
     """
     if not climb.evidence.sees_pairs:
         return False
-    together = climb.evidence.acts_together(torch.from_numpy(climb.edges.T.copy())).numpy()
+    together = climb.evidence.acts_together(climb.parents(range(len(climb.edges)))).numpy()
     several = np.flatnonzero(together & (climb.edges.sum(0) > 1)).tolist()
     asked = [child for child in several if _may_want_pairs(climb, child, "exchange")]
     free = climb.edges & ~climb.required
@@ -104,7 +99,7 @@ def exchange_for_pairs(climb: Climb) -> bool:
     if not edges:
         return False
     parent, child = np.array(edges).T
-    now = torch.from_numpy(climb.edges.T[child])
+    now = climb.parents(child)
     fewer = now.clone()
     fewer[np.arange(len(edges)), parent] = False
     found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), like=now)

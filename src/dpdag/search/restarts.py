@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from torch import Tensor
 
 from ..deadline import OutOfTimeError
 from ..distributions.knowledge import Constraints
 from ..evidence.base import CachedEvidence
-from ..evidence.linear import LinearEvidence
 from ..evidence.mixture import MixtureEvidence
 from ..ops.precedence import precedence_mask
 from .edge_changes import change_edge
@@ -30,8 +30,8 @@ def find_graph(
     *,
     prior: EdgePrior,
     constraints: Constraints,
+    counts: Callable[[SearchResult, MixtureEvidence], bool],
     start: Tensor | None = None,  # (n, n) bool
-    counts: Callable[[SearchResult, MixtureEvidence], bool] | None = None,
 ) -> tuple[SearchResult, MixtureEvidence]:
     """Climb from the best graph of lines and sums of curves; that graph has to do without time.
 
@@ -43,67 +43,44 @@ def find_graph(
     Arguments:
         counts: Whether a graph found with an evidence tells enough to look for better ones nearby.
     """
-    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
+    climb = partial(hill_climb, prior=prior, constraints=constraints)
     cheap = evidence.without_processes()
     if cheap is None:
-        return climb(start=start), evidence
-    found = hill_climb(cheap, prior=prior, constraints=constraints, start=start)
+        return climb(evidence, start=start), evidence
+    found = climb(cheap, start=start)
     try:
         if evidence.n_nodes <= _NODES and evidence.holds(cheap.functions, found.adjacency):
-            found = _from_lines(found, cheap, prior, constraints)
-            if counts is None or counts(found, cheap):
-                found = _climbed_again(found, cheap, prior, constraints)
-        return climb(start=found.adjacency) if evidence.processes else found, evidence
+            # Where lines explain most columns, directions hang together over long distances.
+            if cheap.holds(["linear"], found.adjacency):
+                starts = _graphs_of_lines(cheap, prior.fixed(), constraints)
+                found = _best([found, *(climb(cheap, start=own) for own in starts)])
+            if counts(found, cheap):
+                again = iterated_search(
+                    cheap,
+                    prior=prior.fixed(),  # where a falling price of edges would lead into thickets
+                    constraints=constraints,
+                    start=found.adjacency,
+                    change=either,
+                    patience=10,
+                    rounds=40,
+                    moves=(change_edge,),
+                )
+                found = _best([found, climb(cheap, start=again.adjacency)])
+        return climb(evidence, start=found.adjacency) if evidence.processes else found, evidence
     except OutOfTimeError:
         return found, cheap
 
 
-def _from_lines(
-    best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
-) -> SearchResult:
-    """The best that climbs from graphs of lines find too, where lines explain most columns.
-
-    There directions hang together over long distances: so climbs begin with the best linear
-    Gaussian graph and with the graph of the order that the shape of the noise gives.
-    """
-    if not evidence.holds(["linear"], best.adjacency):
-        return best
-    climb = partial(hill_climb, evidence, prior=prior, constraints=constraints)
-    lines, fixed = evidence.lines, prior.fixed()
-    starts = (
-        _best_lines(lines, fixed, constraints),
-        _lines_along_order(lines, evidence.table.y, fixed, constraints),
-    )
-    return max([best, *(climb(start=start) for start in starts)], key=lambda one: one.total)
+def _best(found: list[SearchResult]) -> SearchResult:
+    return max(found, key=lambda one: one.total)
 
 
-def _climbed_again(
-    best: SearchResult, evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
-) -> SearchResult:
-    """The best that climbs from changes of a graph find."""
-    again = iterated_search(
-        evidence,
-        prior=prior.fixed(),  # where a falling price of edges would lead into thickets
-        constraints=constraints,
-        start=best.adjacency,
-        change=either,
-        patience=10,
-        rounds=40,
-        moves=(change_edge,),
-    )
-    found = hill_climb(evidence, prior=prior, constraints=constraints, start=again.adjacency)
-    return max(best, found, key=lambda one: one.total)
-
-
-def _best_lines(lines: LinearEvidence, prior: EdgePrior, constraints: Constraints) -> Tensor:
-    cached = CachedEvidence(lines)
-    plain = iterated_search(cached, prior=prior, constraints=constraints, moves=(change_edge,))
-    return plain.adjacency
-
-
-def _lines_along_order(
-    lines: LinearEvidence, x: Tensor, prior: EdgePrior, constraints: Constraints
-) -> Tensor:  # (N, n) -> (n, n)
-    order = lingam_order(x, constraints.before)
+def _graphs_of_lines(
+    evidence: MixtureEvidence, prior: EdgePrior, constraints: Constraints
+) -> list[Tensor]:
+    """The best linear Gaussian graph, and that of the order which the shape of the noise gives."""
+    climbs: dict[str, Any] = {"prior": prior, "moves": (change_edge,)}
+    best = iterated_search(CachedEvidence(evidence.lines), constraints=constraints, **climbs)
+    order = lingam_order(evidence.table.y, constraints.before)
     along = replace(constraints, allowed=constraints.allowed & precedence_mask(order))
-    return hill_climb(lines, prior=prior, constraints=along, moves=(change_edge,)).adjacency
+    return [best.adjacency, hill_climb(evidence.lines, constraints=along, **climbs).adjacency]

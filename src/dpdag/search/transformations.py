@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from ..columns import TRANSFORMS, Table, Transformed, table_of, transform
+from ..columns import TRANSFORMS, Transformed, table_of, transform
 from ..columns.table import tied
 from ..columns.transforms import PARAMETERS
-from ..deadline import ENDLESS, Deadline
+from ..deadline import Deadline
 from ..distributions.knowledge import Constraints
 from ..evidence.divided import divided_mixture
 from ..evidence.mixture import MixtureEvidence
@@ -46,11 +47,10 @@ def choose_transforms(
     prior: EdgePrior,
     constraints: Constraints,
     functions: Sequence[str],
-    any_noise: bool = True,
-    fixed: Tensor | None = None,  # (n,) bool
-    was_set: Tensor | None = None,  # (rows, n) bool
-    device: torch.device | str = "cpu",
-    deadline: Deadline = ENDLESS,
+    fixed: Tensor | None,  # (n,) bool
+    was_set: Tensor,  # (rows, n) bool
+    device: str,
+    deadline: Deadline,
 ) -> tuple[tuple[str, ...], Tensor]:
     r"""The transformation of each column under which all of them together are likeliest.
 
@@ -64,12 +64,11 @@ def choose_transforms(
     which a column was set say nothing of its density. The second value is the graph of lines and
     sums of curves that the columns then have.
     """
-    was_set = torch.zeros_like(x, dtype=torch.bool) if was_set is None else was_set
     rows = spaced_rows(x, _ROWS)
     free = ~_mostly_one(x[rows], was_set[rows])
     free = free if fixed is None else free & ~fixed
     plain = ("identity",) * x.shape[1]
-    options: dict[str, Any] = {"any_noise": any_noise, "device": device, "deadline": deadline}
+    options: dict[str, Any] = {"device": device, "deadline": deadline}
     judge = _Judge(x[rows], was_set[rows], prior, constraints, options)
     first = judge.climb(plain)
     alike = [tuple(kind if own else "identity" for own in free) for kind in TRANSFORMS[1:]]
@@ -99,22 +98,19 @@ def _mostly_one(x: Tensor, was_set: Tensor) -> Tensor:  # (rows, n), (rows, n) b
     return found
 
 
+@dataclass
 class _Judge:
     """Compares transformations of columns on the same rows."""
 
-    def __init__(
-        self,
-        x: Tensor,  # (rows, n)
-        was_set: Tensor,  # (rows, n) bool
-        prior: EdgePrior,
-        constraints: Constraints,
-        options: dict[str, Any],
-        functions: Sequence[str] = _CHEAP,
-    ) -> None:
-        self.x, self.was_set = x, was_set
-        self.prior, self.constraints = prior, constraints
-        self.functions, self.options = functions, options
-        self.price = 0.5 * math.log(len(x))  # of one parameter
+    x: Tensor  # (rows, n)
+    was_set: Tensor  # (rows, n) bool
+    prior: EdgePrior
+    constraints: Constraints
+    options: dict[str, Any]
+    functions: Sequence[str] = _CHEAP
+
+    def __post_init__(self) -> None:
+        self.price = 0.5 * math.log(len(self.x))  # of one parameter
         self._alike: dict[str, Transformed] = {}
 
     def alike(self, kind: str) -> Transformed:
@@ -123,15 +119,12 @@ class _Judge:
             self._alike[kind] = transform(self.x, [kind] * self.x.shape[1], self.was_set)
         return self._alike[kind]
 
-    def columns(self, columns: Sequence[int], kinds: Sequence[str]) -> Transformed:
-        """Some columns transformed by their kinds."""
-        each = [(self.alike(kind), column) for column, kind in zip(columns, kinds)]
+    def columns(self, kinds: Sequence[str], columns: Sequence[int] | None = None) -> Transformed:
+        """All columns, or some, transformed by their kinds."""
+        numbers = range(len(kinds)) if columns is None else columns
+        each = [(self.alike(kind), column) for column, kind in zip(numbers, kinds)]
         z = torch.stack([alike.z[:, column] for alike, column in each], -1)
         return Transformed(z, torch.stack([alike.log_jacobian[column] for alike, column in each]))
-
-    def table(self, kinds: Sequence[str]) -> Transformed:
-        """All columns transformed by their kinds."""
-        return self.columns(range(len(kinds)), kinds)
 
     def evidence(
         self, z: Tensor, was_set: Tensor, told_by: int | None = None
@@ -148,7 +141,7 @@ class _Judge:
 
     def climb(self, kinds: tuple[str, ...], start: Tensor | None = None) -> _Scored:
         """On a graph of its own."""
-        columns = self.table(kinds)
+        columns = self.columns(kinds)
         found = hill_climb(
             self.evidence(columns.z, self.was_set),
             prior=self.prior,
@@ -159,7 +152,7 @@ class _Judge:
 
     def evaluate(self, kinds: tuple[str, ...], *graphs: Tensor) -> list[_Scored]:
         """On given graphs."""
-        columns = self.table(kinds)
+        columns = self.columns(kinds)
         evidence = self.evidence(columns.z, self.was_set)
         every = torch.arange(len(kinds))
         return [
@@ -189,7 +182,7 @@ class _Judge:
         two are worth together what they are worth one by one.
         """
         column = torch.tensor([column for column, _ in changes])
-        own = self.columns(column.tolist(), [kind for _, kind in changes])
+        own = self.columns([kind for _, kind in changes], column.tolist())
         concerned = scored.graph[column]  # (k, n)
         concerned[torch.arange(len(column)), column] = True
         which, child = concerned.nonzero(as_tuple=True)
@@ -210,7 +203,7 @@ class _Judge:
                 kinds[change[0]] = change[1]
                 fresh[child[which == k]] = values[which == k]
         chosen = tuple(kinds)
-        return self._scored(chosen, self.table(chosen), scored.graph, fresh), again
+        return self._scored(chosen, self.columns(chosen), scored.graph, fresh), again
 
     def _changed(
         self,
@@ -250,15 +243,12 @@ class _Judge:
         now = torch.tensor([TRANSFORMS.index(kind) for kind in scored.kinds])
         return stacked - stacked.gather(1, now[:, None])
 
-    def _table(self, columns: Transformed, rows: Tensor) -> Table:  # (k,)
-        return table_of(columns.z[rows], self.was_set[rows])
-
     def _as_effects(
         self, columns: Transformed, causes: Transformed, rows: Tensor
     ) -> MixtureEvidence:  # (k,)
         """Of some columns given others."""
-        table = self._table(causes, rows)._replace(y=self._table(columns, rows).y)
-        return MixtureEvidence(table, functions=["additive"], **self.options)
+        table, own = (table_of(one.z[rows], self.was_set[rows]) for one in (causes, columns))
+        return MixtureEvidence(table._replace(y=own.y), functions=["additive"], **self.options)
 
     def _scored(
         self, kinds: tuple[str, ...], columns: Transformed, graph: Tensor, values: Tensor
