@@ -17,8 +17,6 @@ from .noise import log_gaussian
 from .splines import SplineBasis, fit_splines, smoothness_grid
 from .unshared import Unshared
 
-__all__ = ["AdditiveEvidence", "GramEvidence"]
-
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
 _MANY = 300  # columns beyond which not all extensions of a set are worth a CPU's time
 _HOPELESS = 3.0  # nats lost by a bound that is off by less, where little is shared

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from ..deadline import ENDLESS, Deadline
 
-__all__ = ["CachedEvidence", "Evidence"]
-
 
 class Evidence(ABC):
     r"""Score of a child given a parent set, with the mechanism integrated or solved out.

@@ -14,8 +14,6 @@ from .features import lines
 from .gram import gram
 from .linear import LinearEvidence
 
-__all__ = ["CategoryCurves", "CategoryLines"]
-
 
 class CategoryLines(Evidence):
     r"""Evidence of lines of which some variables are several columns.

@@ -13,8 +13,6 @@ from torch.nn.functional import pad
 from .likelihoods import contrasts
 from .splines import SplineBasis, fit_splines, smoothness_grid
 
-__all__ = ["Encoding", "FunctionBasis", "Indicators", "fit_functions"]
-
 
 @dataclass(frozen=True)
 class Indicators:

@@ -18,8 +18,6 @@ from .features import Features, curves, lines, own_order, process
 from .laplace import laplace, laplace_mode
 from .likelihoods import Likelihood, NegativeBinomial, Ordered, Softmax
 
-__all__ = ["LATENT", "DiscreteEvidence"]
-
 _OfCells = type[Ordered] | type[Softmax]
 
 LATENT = ("linear", "additive", "gp")  # kinds of latent functions

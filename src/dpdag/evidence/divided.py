@@ -15,8 +15,6 @@ from .base import Evidence
 from .interactions import ClearPairs
 from .mixture import MixtureEvidence, Weights
 
-__all__ = ["DividedEvidence", "DividedMixture", "divided", "divided_mixture", "divided_sums"]
-
 Part = TypeVar("Part", bound=Evidence)
 
 

@@ -20,8 +20,6 @@ from .linear import LinearEvidence
 from .noise import NOISES, Levels, log_root, noise_factors
 from .switches import SWITCH, SwitchEvidence
 
-__all__ = ["AUTO", "FUNCTIONS", "KERNEL_OF", "MARGIN", "NEAR", "SIZE_FUNCTIONS", "FamilyAverage"]
-
 FUNCTIONS = ("linear", "additive", "gp", "network")
 AUTO = (*FUNCTIONS, SWITCH)  # all kinds, some of which are of use beside others alone
 KERNEL_OF = {"gp": "rbf", "network": "network"}

@@ -10,8 +10,6 @@ from torch import Tensor
 
 from ..ops.memory import require_memory
 
-__all__ = ["Gram", "equal_sets", "gram", "padded_members", "sets_for"]
-
 WORKSPACE = 2**23  # numbers held at once, 64 MiB
 _ON_GPU = 16  # times as many there
 _FEW = 2**16  # numbers that cost a CPU no more than a batch by itself

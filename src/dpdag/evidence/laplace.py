@@ -10,8 +10,6 @@ from torch import Tensor
 
 from .likelihoods import Expansion, Likelihood
 
-__all__ = ["Mode", "laplace", "laplace_mode"]
-
 _STEPS = 25
 _NEAR = 0.02  # nats that a Newton step still promises where the search ends
 

@@ -12,8 +12,6 @@ from .base import Evidence
 from .gram import sets_for
 from .noise import SCALES
 
-__all__ = ["LinearEvidence"]
-
 _TINY = 1e-12  # of a variance that is left, beneath which differences are rounding
 
 

@@ -11,8 +11,6 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["beyond_chance", "dependence", "independent_share", "likeness"]
-
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
 _MOST = 2**25  # products at once
 _SERIES = 0.9  # of the rows, beneath which it is looked at why they do not count

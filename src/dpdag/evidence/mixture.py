@@ -11,23 +11,13 @@ import torch
 from torch import Tensor
 
 from ..columns import Table
-from .families import (
-    AUTO,
-    FUNCTIONS,
-    KERNEL_OF,
-    MARGIN,
-    NEAR,
-    SIZE_FUNCTIONS,
-    FamilyAverage,
-)
+from .families import MARGIN, NEAR, SIZE_FUNCTIONS, FamilyAverage
 from .gp.batches import bits_of, members
 from .interactions import ClearPairs, simple_shapes
 from .misfit import dependence
 from .noise import noise_sizes, standardised
 from .screened import ScreenedEvidence
 from .switches import SWITCH
-
-__all__ = ["AUTO", "FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
 
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 

@@ -10,8 +10,6 @@ from torch import Tensor
 from .base import Evidence
 from .interactions import ClearPairs
 
-__all__ = ["ExactScreen", "ScreenedEvidence"]
-
 
 class ScreenedEvidence(Evidence):
     r"""An evidence with a cheap estimate of what each change of a parent set would bring.

@@ -14,8 +14,6 @@ from .additive import AdditiveEvidence
 from .base import Evidence
 from .discrete import DiscreteEvidence
 
-__all__ = ["SWITCH", "SwitchEvidence"]
-
 SWITCH = "switch"  # its name among kinds of functions
 
 

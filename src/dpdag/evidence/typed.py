@@ -17,8 +17,6 @@ from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
 from .switches import SwitchEvidence
 
-__all__ = ["TypedEvidence"]
-
 
 class TypedEvidence(MixtureEvidence):
     r"""The mixture for columns of all types: a discrete child has a probability.

@@ -8,8 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Ascent", "maximise"]
-
 _HOPE = 3.0  # times what a step promises, that an ascent may bring at most
 
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]

@@ -12,9 +12,6 @@ from torch import Tensor
 from ...columns import Table
 from ..gram import padded_members
 
-__all__ = ["BySets", "Families", "bits_of", "keys_of", "members"]
-
-
 Value = TypeVar("Value")
 
 

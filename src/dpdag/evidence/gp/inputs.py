@@ -10,8 +10,6 @@ from torch import Tensor
 
 from .batches import Families
 
-__all__ = ["Inputs", "Read"]
-
 
 class Read(NamedTuple):
     """What a batch of kernels reads, and which parameter each of its features has.

@@ -12,8 +12,6 @@ from torch import Tensor
 
 from ...registry import Registry
 
-__all__ = ["KERNELS", "Covariance", "Kernel", "NetworkKernel", "SmoothKernel", "rbf"]
-
 _MOST = 1 - 1e-6  # of a sine; float32 tells it from one
 _NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe from 0.01
 

@@ -29,8 +29,6 @@ from .marginal import (
 )
 from .neighbours import Trials, neighbours, typical_scale, widest
 
-__all__ = ["GPEvidence", "GPFit"]
-
 _TRUST = 6.0  # nats promised by a step that need not be checked
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
 _ON_GPU, _ASKED_FOR = 256, 64  # there, and how many a search asks for at once
