@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from .base import Evidence
-from .categories import FunctionBasis
+from .categories import Encoding, FunctionBasis
 from .gram import Gram, equal_sets, gram, sets_for
 from .noise import log_gaussian
-from .splines import SplineBasis, fit_splines, smoothness_grid
+from .splines import fit_splines
 from .unshared import Unshared
 
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
@@ -189,17 +189,18 @@ class GramEvidence(Evidence):
 
 
 class AdditiveEvidence(GramEvidence):
-    r"""Evidence of a sum of smooth functions, one per parent, their smoothness from the data.
+    r"""Evidence of a sum of functions, one per parent, their smoothness from the data.
 
     .. math:: x_v = \sum_{j \in S} f_j(x_j) + \epsilon, \qquad f_j = \sum_k \beta_{jk} u_{jk}
 
-    with :math:`u_{jk}` the spline functions of :func:`~dpdag.evidence.splines.fit_splines`.
+    with :math:`u_{jk}` the spline functions of :func:`~dpdag.evidence.splines.fit_splines`; of a
+    category any function, the effects of all its values having one prior.
 
     Arguments:
         x: (rows, n) standardised columns.
         y: (rows, n) the same as effects, where that differs.
-        n_functions: Spline functions per variable.
-        smoothness: What :func:`~dpdag.evidence.splines.smoothness_grid` is made of.
+        n_functions: Spline functions per number.
+        categories: Places of categories, which are causes only.
         device: Where to compute.
 
     Attributes:
@@ -227,23 +228,25 @@ class AdditiveEvidence(GramEvidence):
         *,
         y: Tensor | None = None,
         n_functions: int = 8,
-        smoothness: Sequence[tuple[float, float]] = SMOOTHNESS,
+        categories: Sequence[int] = (),
         device: torch.device | str | None = None,
     ) -> None:
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
         there = x.to(device)
-        basis = fit_splines(there, n_functions=n_functions)
-        self._features, self._target = basis(there), (x if y is None else y).to(device)
-        self.splines = basis.to("cpu")
-        self.basis: FunctionBasis | SplineBasis = self.splines
+        splines = fit_splines(there, n_functions=n_functions)
+        self.splines = splines.to("cpu")
+        self.basis = FunctionBasis(self.splines, Encoding.of(x, categories).categories)
+        self._smooth, self._target = splines(there), (x if y is None else y).to(device)
+        self._features = self.basis.with_categories(self._smooth, x)
         moments = gram(self._features, self._target)
-        precision = smoothness_grid(self.splines.used, smoothness).to(device)
-        super().__init__(moments, precision=precision)
+        super().__init__(moments, precision=self.basis.precision(SMOOTHNESS).to(device))
 
     def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
-        """The ``count`` smoothest functions of each of several nodes."""
-        return self._features[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)
+        """All features of several nodes; of fewer the smoothest of their splines, as fitted models
+        know them."""
+        known = self._features if count == self.basis.size else self._smooth
+        return known[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)
 
     def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, N)
         rows, k, device = len(self._target), self.basis.size, self._target.device

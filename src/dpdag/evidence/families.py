@@ -16,7 +16,7 @@ from .base import Evidence
 from .gp import GPEvidence
 from .gp.batches import BySets, keys_of
 from .gram import sets_for
-from .linear import LinearEvidence
+from .linear import CategoryLines, LinearEvidence
 from .noise import NOISES, Levels, log_root, noise_factors
 from .switches import SWITCH, SwitchEvidence
 
@@ -76,6 +76,8 @@ class FamilyAverage(Evidence):
         functions: Of ``AUTO``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
+        categories: Places of columns that are no numbers.
+        continuous: (n,) bool, columns that may have two modes; all by default.
         told_by: How many columns, the first ones, tell what priors of all need; all by default.
         device: Where to compute.
         deadline: Asked before every evaluation.
@@ -98,6 +100,8 @@ class FamilyAverage(Evidence):
         functions: Sequence[str] = FUNCTIONS,
         any_noise: bool = True,
         asked: Tensor | None = None,
+        categories: tuple[int, ...] = (),
+        continuous: Tensor | None = None,
         told_by: int | None = None,
         device: torch.device | str = "cpu",
         deadline: Deadline = ENDLESS,
@@ -108,7 +112,7 @@ class FamilyAverage(Evidence):
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
         self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
-        self._told_by = told_by
+        self.categories, self._told_by = categories, told_by
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
@@ -117,7 +121,7 @@ class FamilyAverage(Evidence):
                 kernel=KERNEL_OF[name],
                 device=device,
                 deadline=deadline,
-                categories=self._categories(),
+                categories=categories,
             )
             for name in functions
             if name in KERNEL_OF
@@ -132,7 +136,16 @@ class FamilyAverage(Evidence):
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
             self._roots = self._roots + noise_factors(self.table.y.T.to(device).contiguous()).cpu()
-        self.switches = self._switches() if SWITCH in self.functions else None
+        self.switches: SwitchEvidence | None = None
+        if SWITCH in self.functions:
+            self.switches = SwitchEvidence(
+                self.table,
+                self._roots.logsumexp(-1),
+                continuous=continuous,
+                categories=categories,
+                device=device,
+                deadline=deadline,
+            )
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.terms(child, parents).flatten(1).logsumexp(-1)
@@ -284,22 +297,15 @@ class FamilyAverage(Evidence):
         """Of causes of few values, by which noise may have a shape of its own."""
         return ()
 
-    def _categories(self) -> dict[int, Tensor]:
-        """Features (N, K) of columns that are no numbers."""
-        return {}
-
-    def _switches(self) -> SwitchEvidence:
-        return SwitchEvidence(
-            self.table, self._roots.logsumexp(-1), curves=self._curves, deadline=self.deadline
-        )
-
-    def _curves(self, table: Table) -> Evidence:
-        return self._cheap(table)["additive"]
-
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""
-        sums = AdditiveEvidence(table.x, y=table.y, device=self.device)
+        categories = self.categories
+        sums = AdditiveEvidence(table.x, y=table.y, categories=categories, device=self.device)
         # Launching what small matrices need takes longer than to compute it here.
         device = self.device if self.n_nodes > _SMALL else "cpu"
-        lines = LinearEvidence(table.y, told_by=self._told_by, device=device)
+        lines = (
+            CategoryLines(table.y, categories, device=device)
+            if categories
+            else LinearEvidence(table.y, told_by=self._told_by, device=device)
+        )
         return {"linear": lines, "additive": sums}

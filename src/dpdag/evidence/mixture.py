@@ -91,15 +91,18 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             own._known[int(place[child]), bits_of(place[members(bits)])] = terms
         return own
 
-    def _alike(self, table: Table, functions: Sequence[str], order: Tensor) -> MixtureEvidence:
+    def _alike(
+        self, table: Table, functions: Sequence[str], order: Tensor, **more: Any
+    ) -> MixtureEvidence:
         """An evidence of the same kind, knowing nothing, with column ``order[k]`` in place k."""
-        return MixtureEvidence(
+        return type(self)(
             table,
             functions=functions,
             any_noise=self.any_noise,
             asked=self.asked[order],
             device=self.device,
             deadline=self.deadline,
+            **more,
         )
 
     def holds(self, some: Sequence[str], graph: Tensor) -> bool:  # (n, n) bool

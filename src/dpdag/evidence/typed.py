@@ -10,12 +10,9 @@ import torch
 from torch import Tensor
 
 from ..columns import Table
-from .blocks import CategoryCurves, CategoryLines
-from .categories import Indicators
 from .discrete import DiscreteEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
-from .switches import SwitchEvidence
 
 
 class TypedEvidence(MixtureEvidence):
@@ -48,46 +45,20 @@ class TypedEvidence(MixtureEvidence):
         self.discrete = discrete
         # Values are not spread out: as causes they are what they are.
         x, y = (part.double().cpu() for part in table)
-        super().__init__(Table(x, torch.where(discrete.discrete, x, y)), **options)
+        super().__init__(
+            Table(x, torch.where(discrete.discrete, x, y)),
+            categories=discrete.categories,
+            continuous=~discrete.discrete,
+            **options,
+        )
         self._roots[discrete.discrete] = -math.inf
         self._roots[discrete.discrete, 0] = discrete.log_root[discrete.discrete]
 
-    def _alike(self, table: Table, functions: Sequence[str], order: Tensor) -> MixtureEvidence:
-        return TypedEvidence(
-            table,
-            self.discrete.relabelled(order, functions),
-            functions=functions,
-            any_noise=self.any_noise,
-            asked=self.asked[order],
-            device=self.device,
-            deadline=self.deadline,
-        )
-
-    def _categories(self) -> dict[int, Tensor]:
-        x = self.table.x
-        return {k: Indicators.of(x, k)(x) for k in self.discrete.categories}
-
-    def _switches(self) -> SwitchEvidence:
-        return SwitchEvidence(
-            self.table,
-            self._roots.logsumexp(-1),
-            continuous=~self.discrete.discrete,
-            categories=self.discrete.categories,
-            curves=self._curves,
-            deadline=self.deadline,
-        )
-
-    def _cheap(self, table: Table) -> dict[str, Any]:
-        if not self.discrete.categories:
-            return super()._cheap(table)
-        of_categories: dict[str, Any] = {
-            "categories": self.discrete.categories,
-            "device": self.device,
-        }
-        return {
-            "linear": CategoryLines(table.y, **of_categories),
-            "additive": CategoryCurves(table.x, y=table.y, **of_categories),
-        }
+    def _alike(
+        self, table: Table, functions: Sequence[str], order: Tensor, **more: Any
+    ) -> MixtureEvidence:
+        discrete = self.discrete.relabelled(order, functions)
+        return super()._alike(table, functions, order, discrete=discrete, **more)
 
     def _given(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor

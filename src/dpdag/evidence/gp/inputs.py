@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from ..categories import Encoding
 from .batches import Families
 
 
@@ -54,11 +55,14 @@ class Inputs(NamedTuple):
     plain: bool
 
     @classmethod
-    def of(cls, x: Tensor, categories: Mapping[int, Tensor]) -> Inputs:  # (N, n), (N, K) each
-        """Of a table with categories as indicators."""
-        blocks = [categories.get(k, column[:, None]) for k, column in enumerate(x.T)]
-        owner = [k for k, block in enumerate(blocks) for _ in range(block.shape[1])]
-        return cls(torch.cat([b.to(x) for b in blocks], -1), torch.tensor(owner), not categories)
+    def of(cls, x: Tensor, categories: Sequence[int]) -> Inputs:  # (N, n)
+        """Of a table with categories in some places, as indicators."""
+        encoding = Encoding.of(x, categories)
+        return cls(encoding(x), encoding.owner(x.shape[1]), not categories)
+
+    def to(self, like: Tensor) -> Inputs:
+        """With the type and the place of another tensor."""
+        return self._replace(values=self.values.to(like))
 
     def first(self, rows: int) -> Inputs:
         """Its first rows."""

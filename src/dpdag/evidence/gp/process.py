@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -55,7 +55,7 @@ class GPEvidence(ScreenedEvidence):
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         deadline: Asked before every batch.
-        categories: (N, K) features of columns that are categories, which are causes only.
+        categories: Places of categories, which are causes only.
 
     Reference:
         Friedman and Nachman, *Gaussian process networks* (2000).
@@ -81,7 +81,7 @@ class GPEvidence(ScreenedEvidence):
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         deadline: Deadline = ENDLESS,
-        categories: Mapping[int, Tensor] | None = None,
+        categories: Sequence[int] = (),
     ) -> None:
         self.deadline = deadline
         if isinstance(table, Tensor):
@@ -94,7 +94,7 @@ class GPEvidence(ScreenedEvidence):
         self.kernel = KERNELS[kernel]
         self.lookahead = _ASKED_FOR if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
-        self._inputs = Inputs.of(self._table.x, categories or {})
+        self._inputs = Inputs.of(table.x, categories).to(self._table.x)
         self.screen_rows = screen_rows
         self._screen = self._table.first(screen_rows)
         self._chunk = affordable_sets(self.n_rows, _ON_GPU if on_gpu else _ON_ONE_CORE, device)
