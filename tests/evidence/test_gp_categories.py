@@ -7,8 +7,7 @@ from torch import Tensor
 from dpdag.columns import Table, table_of
 from dpdag.evidence.discrete import DiscreteEvidence
 from dpdag.evidence.gp import GPEvidence
-from dpdag.evidence.gp.batches import Families
-from dpdag.evidence.gp.inputs import Inputs
+from dpdag.evidence.gp.inputs import Families, Inputs
 from dpdag.evidence.gp.kernels import KERNELS
 from dpdag.evidence.gp.marginal import gp_evidence, gp_evidence_and_gradient
 from dpdag.evidence.typed import TypedEvidence

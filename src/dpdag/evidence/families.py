@@ -14,8 +14,8 @@ from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .base import Evidence
 from .gp import GPEvidence
-from .gp.batches import BySets, keys_of
 from .gram import sets_for
+from .known import Key, keys_of, near, remembered
 from .linear import CategoryLines, LinearEvidence
 from .noise import NOISES, Levels, log_root, noise_factors
 from .switches import SWITCH, SwitchEvidence
@@ -132,7 +132,7 @@ class FamilyAverage(Evidence):
         )  # what processes must come near to on the rows of their screening
         every = torch.ones(self.n_nodes, dtype=torch.bool)
         self.asked = every if asked is None else asked
-        self._known: BySets[Tensor] = BySets()  # (f, k) log prior times density
+        self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
             self._roots = self._roots + noise_factors(self.table.y.T.to(device).contiguous()).cpu()
@@ -175,19 +175,18 @@ class FamilyAverage(Evidence):
 
     def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
         """Log of prior times density of every family; −∞ where it does not matter."""
-        keys = keys_of(child, parents)
-        new = {key: k for k, key in enumerate(keys) if key not in self._known}
-        if new:
-            rows = torch.tensor(list(new.values()))
-            goal = torch.full((len(rows),), -math.inf, dtype=torch.float64)
-            dear = self.asked[child[rows], None].repeat(1, len(self.processes))
-            terms, _ = self._evaluate(child[rows], parents[rows], goal, dear)
-            self._known.update(zip(new, terms))
-        return torch.stack([self._known[key] for key in keys])
+
+        def find(child: Tensor, parents: Tensor) -> Tensor:
+            goal = torch.full((len(child),), -math.inf, dtype=torch.float64)
+            dear = self.asked[child, None].repeat(1, len(self.processes))
+            return self._evaluate(child, parents, goal, dear)[0]
+
+        return torch.stack(remembered(self._known, child, parents, find))
 
     def _nearest(self, child: int, bits: int) -> _Nearest:
         """What the best neighbouring set known lets expect: one parent more or less."""
-        known = [terms for other, terms in self._known.near(child, bits) if other]
+        beside = near(self._known, child, bits, self.n_nodes)
+        known = [terms for other, terms in beside if other]
         if not known:
             asked = self.asked[child].expand(len(self.processes))
             root = self._roots[child]

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from ..columns import Table
 from .families import MARGIN, NEAR, SIZE_FUNCTIONS, FamilyAverage
-from .gp.batches import bits_of, members
 from .interactions import ClearPairs, simple_shapes
+from .known import bits_of, members
 from .misfit import dependence
 from .noise import noise_sizes, standardised
 from .screened import ScreenedEvidence

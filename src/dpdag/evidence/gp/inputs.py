@@ -1,4 +1,4 @@
-"""Columns as kernels read them: numbers as they are, a category as several features."""
+"""Children with parent sets, and columns as kernels read them: a category is several features."""
 
 from __future__ import annotations
 
@@ -8,8 +8,30 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ...columns import Table
 from ..categories import Encoding
-from .batches import Families
+from ..gram import padded_members
+
+
+class Families(NamedTuple):
+    """A batch of children with parent sets, padded to one width."""
+
+    child: Tensor  # (b,)
+    members: Tensor  # (b, w)
+    mask: Tensor  # (b, w) bool
+
+    @classmethod
+    def of(cls, child: Tensor, parents: Tensor) -> Families:  # (b,), (b, n) bool
+        """Members of each set, first ones first, padded to the widest."""
+        return cls(child, *padded_members(parents))
+
+    def take(self, rows: Tensor) -> Families:
+        """Some of them."""
+        return Families(*(part[rows] for part in self))
+
+    def children(self, table: Table) -> Tensor:  # -> (b, N)
+        """Values of the children."""
+        return table.y[:, self.child.to(table.y.device)].T
 
 
 class Read(NamedTuple):

@@ -12,13 +12,13 @@ from ...columns import Table
 from ...deadline import ENDLESS, Deadline
 from ...ops.memory import require_memory
 from ..interactions import ClearPairs, simple_shapes
+from ..known import Key, bits_of, keys_of, members, near
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
-from .batches import BySets, Families, bits_of, keys_of, members
 from .budget import affordable_sets, set_bytes
 from .fits import GPFit, Known, promised
-from .inputs import Inputs
+from .inputs import Families, Inputs
 from .kernels import KERNELS
 from .marginal import (
     additions_score,
@@ -104,7 +104,7 @@ class GPEvidence(ScreenedEvidence):
             way_out="lower 'rows'",
             device=str(device),
         )
-        self._known: BySets[Known] = BySets()
+        self._known: dict[Key, Known] = {}
         self._shapes: Tensor | None = None
         self._feature_cache: dict[float, Tensor] = {}
 
@@ -273,7 +273,7 @@ class GPEvidence(ScreenedEvidence):
 
     def _neighbour(self, child: int, bits: int) -> tuple[int, Known] | None:
         """The best known set with one parent more or less, as bits, and what is known of it."""
-        known = self._known.near(child, bits)
+        known = near(self._known, child, bits, self.n_nodes)
         return max(known, key=lambda one: one[1].value, default=None)
 
     def _starts(
