@@ -72,18 +72,17 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
     def without_processes(self) -> MixtureEvidence | None:
         """The same of cheap functions alone; None where there are none."""
         cheap = [name for name in self.functions if name not in self.processes]
-        if not cheap or not self.processes:
-            return self if cheap else None
-        return self._alike(self.table, cheap, torch.arange(self.n_nodes))
+        if not cheap:
+            return None
+        return self._alike(cheap, torch.arange(self.n_nodes)) if self.processes else self
 
     def by_curves(self) -> MixtureEvidence:
         """The same of lines and sums of curves, whatever the functions here."""
-        return self._alike(self.table, list(self.cheap), torch.arange(self.n_nodes))
+        return self._alike(["linear", "additive"], torch.arange(self.n_nodes))
 
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         """The same with column ``order[k]`` in place k, knowing what is known."""
-        table = Table(*(part[:, order] for part in self.table))
-        own = self._alike(table, self.functions, order)
+        own = self._alike(self.functions, order)
         for name, process in own.processes.items():
             process.learn_from(self.processes[name], order)
         place = order.argsort()
@@ -91,12 +90,10 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             own._known[int(place[child]), bits_of(place[members(bits)])] = terms
         return own
 
-    def _alike(
-        self, table: Table, functions: Sequence[str], order: Tensor, **more: Any
-    ) -> MixtureEvidence:
+    def _alike(self, functions: Sequence[str], order: Tensor, **more: Any) -> MixtureEvidence:
         """An evidence of the same kind, knowing nothing, with column ``order[k]`` in place k."""
         return type(self)(
-            table,
+            Table(*(part[:, order] for part in self.table)),
             functions=functions,
             any_noise=self.any_noise,
             asked=self.asked[order],
@@ -232,11 +229,9 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             value[sums] = first.screens(child[sums], parents[sums])
         return value.masked_fill(value <= 0, -math.inf)
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
-        held = self._held_by(child, parents if like is None else like)
-        found = []
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
+        held = self._held_by(child, like)
+        found, processes = [], list(self.processes.values())
         for k in held.unique().tolist():
             own = (held == k).nonzero()[:, 0]
             asked = child[own], parents[own]
@@ -244,7 +239,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
                 residual = standardised(self.sums.residuals(*asked))
                 found.append((own, ClearPairs.of(residual, self._shapes, least)))
             else:
-                found.append((own, list(self.processes.values())[k].pair_probes(*asked, least)))
+                found.append((own, processes[k].pair_probes(*asked, least, like[own])))
         return ClearPairs.merged(found)
 
     @cached_property

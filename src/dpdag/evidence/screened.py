@@ -52,9 +52,7 @@ class ScreenedEvidence(Evidence):
         """Which nodes are best explained by functions of several causes jointly."""
         return parents.sum(-1) > 1
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
         """Pairs of nodes that explain something only together, twice the nats.
 
         Arguments:

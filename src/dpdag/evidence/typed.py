@@ -54,11 +54,9 @@ class TypedEvidence(MixtureEvidence):
         self._roots[discrete.discrete] = -math.inf
         self._roots[discrete.discrete, 0] = discrete.log_root[discrete.discrete]
 
-    def _alike(
-        self, table: Table, functions: Sequence[str], order: Tensor, **more: Any
-    ) -> MixtureEvidence:
+    def _alike(self, functions: Sequence[str], order: Tensor, **more: Any) -> MixtureEvidence:
         discrete = self.discrete.relabelled(order, functions)
-        return super()._alike(table, functions, order, discrete=discrete, **more)
+        return super()._alike(functions, order, discrete=discrete, **more)
 
     def _given(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor

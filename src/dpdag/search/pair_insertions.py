@@ -51,7 +51,7 @@ def insert_pairs(climb: Climb) -> bool:
     if not asked:
         return False
     parents = torch.from_numpy(climb.edges.T[asked].copy())
-    found = climb.evidence.pair_probes(torch.tensor(asked), parents, _clear(climb))
+    found = climb.evidence.pair_probes(torch.tensor(asked), parents, _clear(climb), parents)
     each = (_promising(climb, child, *found.of_row(k)) for k, child in enumerate(asked))
     return _give_best(climb, [one for one in each if one])
 
@@ -107,7 +107,7 @@ def exchange_for_pairs(climb: Climb) -> bool:
     now = torch.from_numpy(climb.edges.T[child])
     fewer = now.clone()
     fewer[np.arange(len(edges)), parent] = False
-    found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), like=now)
+    found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), now)
     # Scores are shares of a variance, in rows; so is what nats say that the parent explains.
     rows = climb.evidence.n_rows
     least = _LIKE_IT * rows * -np.expm1(2 * climb.change[parent, child] / rows)

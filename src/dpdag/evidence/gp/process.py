@@ -349,9 +349,7 @@ class GPEvidence(ScreenedEvidence):
                 value[rows] = additions_score(y, read.x, read.spread(own), features, self.kernel)
         return value
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
         residual = self._table.y[:, child.to(self.device)].T.contiguous()
         for rows in self._chunks(parents, parents.any(-1)):
             families = Families.of(child[rows], parents[rows])
