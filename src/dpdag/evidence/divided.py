@@ -118,7 +118,9 @@ class DividedMixture(DividedEvidence, MixtureEvidence):
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         return DividedMixture([part.relabelled(order) for part in self.parts], self.part_of[order])
 
-    def _alike(self, functions: Sequence[str], order: Tensor, **more: Any) -> MixtureEvidence:
+    def _alike(
+        self, functions: Sequence[str], order: Tensor | slice, **more: Any
+    ) -> MixtureEvidence:
         parts = [part._alike(functions, order, **more) for part in self.parts]
         return DividedMixture(parts, self.part_of[order])
 

@@ -19,6 +19,7 @@ from .noise import noise_sizes, standardised
 from .screened import ScreenedEvidence
 from .switches import SWITCH
 
+_EVERY = slice(None)  # column, in its place
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 
 
@@ -74,11 +75,11 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         cheap = [name for name in self.functions if name not in self.processes]
         if not cheap:
             return None
-        return self._alike(cheap, torch.arange(self.n_nodes)) if self.processes else self
+        return self._alike(cheap, _EVERY) if self.processes else self
 
     def by_curves(self) -> MixtureEvidence:
         """The same of lines and sums of curves, whatever the functions here."""
-        return self._alike(["linear", "additive"], torch.arange(self.n_nodes))
+        return self._alike(["linear", "additive"], _EVERY)
 
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         """The same with column ``order[k]`` in place k, knowing what is known."""
@@ -90,7 +91,9 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             own._known[int(place[child]), bits_of(place[members(bits)])] = terms
         return own
 
-    def _alike(self, functions: Sequence[str], order: Tensor, **more: Any) -> MixtureEvidence:
+    def _alike(
+        self, functions: Sequence[str], order: Tensor | slice, **more: Any
+    ) -> MixtureEvidence:
         """An evidence of the same kind, knowing nothing, with column ``order[k]`` in place k."""
         return type(self)(
             Table(*(part[:, order] for part in self.table)),

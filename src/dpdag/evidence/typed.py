@@ -54,8 +54,10 @@ class TypedEvidence(MixtureEvidence):
         self._roots[discrete.discrete] = -math.inf
         self._roots[discrete.discrete, 0] = discrete.log_root[discrete.discrete]
 
-    def _alike(self, functions: Sequence[str], order: Tensor, **more: Any) -> MixtureEvidence:
-        discrete = self.discrete.relabelled(order, functions)
+    def _alike(
+        self, functions: Sequence[str], order: Tensor | slice, **more: Any
+    ) -> MixtureEvidence:
+        discrete = self.discrete.relabelled(torch.arange(self.n_nodes)[order], functions)
         return super()._alike(functions, order, discrete=discrete, **more)
 
     def _given(
