@@ -29,6 +29,15 @@ class Families(NamedTuple):
         """Some of them."""
         return Families(*(part[rows] for part in self))
 
+    def own(self, parameters: Tensor) -> list[Tensor]:  # (b, w + 2) -> (|S| + 2,) each
+        """Kernel parameters of every set without those that pad it."""
+        kept = torch.nn.functional.pad(self.mask, (0, 2), value=True)
+        return [each[some] for each, some in zip(parameters, kept)]
+
+    def parameters(self, scales: Tensor, ends: Tensor) -> Tensor:  # (b, n), (b, 2) -> (b, w + 2)
+        """Those of every set from the scales of all nodes."""
+        return torch.cat([scales.gather(1, self.members), ends], -1)
+
     def children(self, table: Table) -> Tensor:  # -> (b, N)
         """Values of the children."""
         return table.y[:, self.child.to(table.y.device)].T

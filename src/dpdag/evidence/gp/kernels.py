@@ -97,21 +97,18 @@ class Kernel(ABC):
         typical curvatures N / c.
         """
         width = parameters.shape[-1] - 2
-        spread, typical = self._spread(width), _one_each(self.curvature, width)
+        spread, typical = one_each(self.spread, width), one_each(self.curvature, width)
         volume = (typical / rows / spread.square()).clamp(max=1.0).log() / 2
         return volume - ((parameters - self.start(width)) / spread).square() / 2
 
     def prior_pull(self, parameters: Tensor) -> Tensor:  # (*, w + 2) -> (*, w + 2)
         """What the prior takes off the slopes."""
         width = parameters.shape[-1] - 2
-        return (parameters - self.start(width)) / self._spread(width).square()
-
-    def _spread(self, width: int) -> Tensor:  # (w + 2,)
-        return _one_each(self.spread, width)
+        return (parameters - self.start(width)) / one_each(self.spread, width).square()
 
     def _level(self, k: int, width: int) -> Tensor:
         values = self.length_scale[k], _NOISE[k], self.extra[k]
-        return _one_each(tuple(map(math.log, values)), width)
+        return one_each(tuple(map(math.log, values)), width)
 
 
 KERNELS: Registry[Kernel] = Registry("kernel")
@@ -232,7 +229,8 @@ def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, 
 
 
 @lru_cache(maxsize=256)
-def _one_each(values: tuple[float, ...], width: int) -> Tensor:  # -> (w + 2,), not to be written to
+def one_each(values: tuple[float, ...], width: int) -> Tensor:  # -> (w + 2,), not to be written to
+    """The first value for each of several length scales, and the others."""
     each, *others = values
     return torch.tensor([each] * width + others, dtype=torch.float64)
 
