@@ -15,7 +15,7 @@ from .additive import AdditiveEvidence
 from .base import Evidence
 from .gp import GPEvidence
 from .gram import sets_for
-from .known import Key, keys_of, near, remembered
+from .known import Key, keys_of, one_apart, remembered
 from .linear import CategoryLines, LinearEvidence
 from .noise import NOISES, Levels, log_root, noise_factors
 from .switches import SWITCH, SwitchEvidence
@@ -29,18 +29,6 @@ _ROUGH = 6.0  # the same on the rows of a screening
 _SMALL = 100  # columns up to which lines are computed on the CPU in any case
 SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _ANY_SHAPE = NOISES.index("any shape")
-
-
-class _Nearest(NamedTuple):
-    """What a neighbouring parent set tells.
-
-    Attributes:
-        dear: (processes,) bool, which of them matter there.
-        lift: Nats that other noise than Gaussian brings there.
-    """
-
-    dear: Tensor
-    lift: float
 
 
 class _Gaussian(NamedTuple):
@@ -81,16 +69,6 @@ class FamilyAverage(Evidence):
         told_by: How many columns, the first ones, tell what priors of all need; all by default.
         device: Where to compute.
         deadline: Asked before every evaluation.
-
-    Example:
-        >>> generator = torch.Generator().manual_seed(0)
-        >>> cause, noise = torch.rand(2, 500, generator=generator, dtype=torch.float64)
-        >>> x = torch.stack([cause, cause + noise], dim=1)
-        >>> evidence = FamilyAverage((x - x.mean(0)) / x.std(0, correction=0))
-        >>> graphs = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
-        >>> right, wrong = (evidence.log_evidence(torch.arange(2), one).sum() for one in graphs)
-        >>> bool(right > wrong + 20)
-        True
     """
 
     def __init__(
@@ -162,10 +140,10 @@ class FamilyAverage(Evidence):
             value[~new] = self.log_evidence(child[~new], parents[~new])
         if bool(new.any()):
             near = [self._nearest(*key) for key, own in zip(keys, new) if own]
-            dear = torch.stack([one.dear for one in near])
+            dear = torch.stack([matter for matter, _ in near])
             if afresh is not None:
                 dear |= (afresh & self.asked[child])[new, None]
-            lift = torch.tensor([one.lift for one in near], dtype=torch.float64)
+            lift = torch.tensor([brings for _, brings in near], dtype=torch.float64)
             terms, final = self._evaluate(child[new], parents[new], target[new] - lift, dear)
             value[new] = terms.flatten(1).logsumexp(-1)
             for k, row in enumerate(new.nonzero()[:, 0].tolist()):
@@ -183,19 +161,20 @@ class FamilyAverage(Evidence):
 
         return torch.stack(remembered(self._known, child, parents, find))
 
-    def _nearest(self, child: int, bits: int) -> _Nearest:
-        """What the best neighbouring set known lets expect: one parent more or less."""
-        beside = near(self._known, child, bits, self.n_nodes)
+    def _nearest(self, child: int, bits: int) -> tuple[Tensor, float]:  # (processes,) bool, ()
+        """Which processes matter in the best set known with one parent more or less, and the nats
+        that other noise than Gaussian brings there."""
+        beside = one_apart(self._known, child, bits, self.n_nodes)
         known = [terms for other, terms in beside if other]
         if not known:
             asked = self.asked[child].expand(len(self.processes))
             root = self._roots[child]
-            return _Nearest(asked, float(root.logsumexp(0) - root[0]))
+            return asked, float(root.logsumexp(0) - root[0])
         terms = max(known, key=lambda terms: float(terms.flatten().logsumexp(0)))
         lift = float(terms.flatten().logsumexp(0) - terms[:, 0].amax())
         each = terms.logsumexp(-1)
         own = each[[self.functions.index(name) for name in self.processes]]
-        return _Nearest(own > each.amax() - NEAR, lift)
+        return own > each.amax() - NEAR, lift
 
     @torch.inference_mode()  # many small operations, none of them differentiated
     def _evaluate(
@@ -279,7 +258,9 @@ class FamilyAverage(Evidence):
         return left
 
     def _left_by(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # -> (b, N)
-        """What functions that cost little leave of every row."""
+        """What functions leave of every row."""
+        if name in self.processes:
+            return self.processes[name].fit(child, parents).residual
         return self.cheap[name].residuals(child, parents).to(self.device)
 
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)

@@ -68,7 +68,6 @@ def equal_sets(
     """Split sets into batches of equal size: rows (c,) of ``parents`` and their members (c, p).
 
     Arguments:
-        parents: (b, n) bool.
         numbers: How many numbers are needed for each pair of parents of a set.
     """
     counts = parents.sum(-1)

@@ -51,14 +51,14 @@ def remembered(
     return [known[key] for key in keys]
 
 
-def near(
+def one_apart(
     known: Mapping[Key, Value], child: int, bits: int, n_nodes: int
 ) -> list[tuple[int, Value]]:
     """Sets with one parent more or less, and what is known of them.
 
     Example:
         >>> known = {(0, 0b0110): "a", (0, 0b1110): "b", (1, 0b0100): "c"}
-        >>> near(known, 0, 0b0100, 4)
+        >>> one_apart(known, 0, 0b0100, 4)
         [(6, 'a')]
     """
     others = (bits ^ 1 << j for j in range(n_nodes))

@@ -15,7 +15,7 @@ from .families import MARGIN, NEAR, SIZE_FUNCTIONS, FamilyAverage
 from .interactions import ClearPairs, simple_shapes
 from .known import bits_of, members
 from .misfit import dependence
-from .noise import noise_sizes, standardised
+from .noise import Sizes, noise_sizes, standardised
 from .screened import ScreenedEvidence
 from .switches import SWITCH
 
@@ -125,16 +125,12 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
 
     def size_weights(self, function: str, child: int, parents: Tensor) -> Tensor:  # -> (|S|, k)
         """Coefficients of the log size of a column's noise, by parent and smooth function."""
-        one, given = torch.tensor([child]), parents[None]
-        part = self.processes.get(function)
-        residual = (
-            part.fit(one, given).residual
-            if part is not None
-            else self._left_by(function, one, given)
-        )
-        index = parents.nonzero().T.to(self.device)
-        sizes = noise_sizes(standardised(residual), self.sums.features(index, SIZE_FUNCTIONS))
-        return sizes.weight.reshape(index.shape[1], -1).cpu()
+        left = self._left_by(function, torch.tensor([child]), parents[None])
+        return self._sizes(left, parents).weight.reshape(-1, SIZE_FUNCTIONS).cpu()
+
+    def _sizes(self, residual: Tensor, parents: Tensor) -> Sizes:  # (1, N), (n,) bool
+        features = self.sums.features(parents.nonzero().T.to(self.device), SIZE_FUNCTIONS)
+        return noise_sizes(standardised(residual), features)
 
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
         """Nats by which what is left of every column still depends on each column."""
@@ -153,15 +149,9 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         if self.switches is not None:  # which leaves no residuals
             terms[self.functions.index(SWITCH)] = -math.inf
         function, noise = divmod(int(terms.flatten().argmax()), terms.shape[1])
-        name = self.functions[function]
-        part = self.processes.get(name)
-        residual = standardised(
-            self._left_by(name, one, given) if part is None else part.fit(one, given).residual
-        )
-        if noise < 2:
-            return residual[0].cpu()
-        features = self.sums.features(parents.nonzero().T.to(self.device), SIZE_FUNCTIONS)
-        return noise_sizes(residual, features).scaled[0].cpu()
+        left = self._left_by(self.functions[function], one, given)
+        scaled = standardised(left) if noise < 2 else self._sizes(left, parents).scaled
+        return scaled[0].cpu()
 
     # What searches ask for -------------------------------------------------------------------
 

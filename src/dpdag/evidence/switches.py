@@ -33,17 +33,6 @@ class SwitchEvidence(Evidence):
         categories: Columns whose numbers are names.
         device: Where to compute estimates.
         deadline: Asked before every batch.
-
-    Example:
-        >>> cause, noise = torch.randn(2, 400, generator=torch.Generator().manual_seed(0)).double()
-        >>> x = torch.stack([cause, 5 * (cause > 0.3) + noise], 1)
-        >>> x = (x - x.mean(0)) / x.std(0)
-        >>> evidence = SwitchEvidence(Table(x, x), torch.zeros(2).double())
-        >>> given = torch.tensor([[False, True], [True, False]])
-        >>> [round(float(v)) for v in evidence.log_evidence(torch.arange(2), given)[:1]]
-        [0]
-        >>> bool(evidence.log_evidence(torch.arange(2), given)[1] > 150)
-        True
     """
 
     def __init__(

@@ -28,17 +28,6 @@ class TypedEvidence(MixtureEvidence):
         table: Standardised columns.
         discrete: Probabilities of the discrete ones.
         options: Of :class:`MixtureEvidence`.
-
-    Example:
-        >>> x = torch.randn(300, 1, generator=torch.Generator().manual_seed(0)).double()
-        >>> ill = (torch.sin(3 * x) + 0.2 * torch.cos(40 * x) > 0).double()
-        >>> both = torch.cat([x, 2 * ill - 1], -1)
-        >>> discrete = DiscreteEvidence(both, torch.cat([x, ill], -1), ["continuous", "binary"])
-        >>> evidence = TypedEvidence(Table(both, both), discrete, functions=["linear", "additive"])
-        >>> graphs = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
-        >>> right, wrong = (evidence.log_evidence(torch.arange(2), one).sum() for one in graphs)
-        >>> bool(right > wrong + 5)
-        True
     """
 
     def __init__(self, table: Table, discrete: DiscreteEvidence, **options: Any) -> None:

@@ -12,7 +12,7 @@ from ...columns import Table
 from ...deadline import ENDLESS, Deadline
 from ...ops.memory import require_memory
 from ..interactions import ClearPairs, simple_shapes
-from ..known import Key, bits_of, keys_of, members, near
+from ..known import Key, bits_of, keys_of, members, one_apart
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
@@ -257,7 +257,7 @@ class GPEvidence(ScreenedEvidence):
     ) -> tuple[Families, list[tuple[int, Known] | None], Tensor, Tensor]:  # (b,), (b, n) bool
         """The sets, the best known neighbour of each, points (b, w + 2) to begin at, and the
         inverses (b, w + 2, w + 2) of what the curvature may be there."""
-        beside = [near(self._known, *key, self.n_nodes) for key in keys_of(child, parents)]
+        beside = [one_apart(self._known, *key, self.n_nodes) for key in keys_of(child, parents)]
         known = [max(sets, key=lambda one: one[1].value, default=None) for sets in beside]
         families = Families.of(child, parents)
         width = families.mask.shape[1]
