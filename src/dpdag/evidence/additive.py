@@ -63,8 +63,7 @@ class AdditiveEvidence(Evidence):
         device: Where to compute.
 
     Attributes:
-        basis: The functions u of all variables.
-        splines: Those that the size of noise may follow.
+        basis: The functions u of all variables; the size of noise may follow its splines.
         moments: Gram matrix of the functions.
         precision: (g, n, k) the grid of :math:`\Lambda`.
 
@@ -94,15 +93,13 @@ class AdditiveEvidence(Evidence):
     ) -> None:
         if n_functions < 1:
             raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
-        there = x.to(device)
+        self.n_nodes, there = x.shape[1], x.to(device)
         splines = fit_splines(there, n_functions=n_functions)
-        self.splines = splines.to("cpu")
-        self.basis = FunctionBasis(self.splines, Encoding.of(x, categories).categories)
+        self.basis = FunctionBasis(splines.to("cpu"), Encoding.of(x, categories).categories)
         self._smooth, self._target = splines(there), (x if y is None else y).to(device)
         self._features = self.basis.with_categories(self._smooth, x)
         self.moments = gram(self._features, self._target)
         self.precision = self.basis.precision(SMOOTHNESS).to(device)
-        self.n_nodes = self.moments.n_nodes
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
         return self._average(self._grid(child, parents))

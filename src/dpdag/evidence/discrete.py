@@ -17,7 +17,7 @@ from .base import Evidence
 from .cells import Cells, ordered_cells, pooled_cells
 from .features import Features, curves, lines, own_order, process
 from .known import Key, remembered
-from .laplace import laplace, laplace_mode
+from .laplace import laplace
 from .likelihoods import Likelihood, NegativeBinomial, Ordered, Softmax
 
 _OfCells = type[Ordered] | type[Softmax]
@@ -154,7 +154,7 @@ class DiscreteEvidence(Evidence):
         )
         own = parents[self.curves.owner]
         phi, precision = self.curves.values[:, own], self.curves.precision[:, own]
-        mode = laplace_mode(likelihood, place, phi[None], precision[None])
+        mode = laplace(likelihood, place, phi[None], precision[None])
         best = int(mode.value.argmax())
         functions = mode.weight[0, 0, best] @ phi.T  # (c, N)
         share = likelihood.probabilities(mode.levels[0, 0, best], functions)
@@ -228,10 +228,10 @@ class DiscreteEvidence(Evidence):
                     column.repeat_interleave(phi.shape[1]),
                     phi.flatten(0, 1),
                     precision.repeat(len(phi), 1, 1),
-                ).unflatten(0, phi.shape[:2])
+                ).value.unflatten(0, phi.shape[:2])
                 found = found.movedim(1, -1).flatten(-2)  # (c, h, l · g)
             else:
-                found = laplace(likelihood, column, phi, precision)
+                found = laplace(likelihood, column, phi, precision).value
             found = (found + family.missed[column, :, None]).flatten(1)
             average = found.logsumexp(-1) - math.log(found.shape[-1])
             value[rows] = average + family.log_within[column]
@@ -260,8 +260,8 @@ class _Family:
         exact = likelihood.log_root()  # (k, h)
         every = torch.arange(len(columns))
         nothing = exact.new_zeros(len(columns), likelihood.values.shape[1], 0)
-        rough = laplace(likelihood, every, nothing, exact.new_zeros(len(columns), 1, 0))[..., 0]
-        self.missed = exact - rough
+        rough = laplace(likelihood, every, nothing, exact.new_zeros(len(columns), 1, 0)).value
+        self.missed = exact - rough[..., 0]
         self.log_root = exact.logsumexp(-1) - math.log(exact.shape[-1]) + within
 
 

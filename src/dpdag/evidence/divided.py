@@ -99,9 +99,7 @@ class DividedMixture(DividedEvidence, MixtureEvidence):
     def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
         return self._each("probes", child, parents)
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         return self._each("joint_screens", child, parents)
 
     def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:

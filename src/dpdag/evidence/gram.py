@@ -31,10 +31,6 @@ class Gram:
     cross: Tensor
     n_rows: int
 
-    @property
-    def n_nodes(self) -> int:
-        return self.cross.shape[0]
-
     def normal_equations(
         self,
         child: Tensor,  # (b,)

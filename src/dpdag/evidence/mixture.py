@@ -209,9 +209,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
                 value[own] = process.probes(child[own], parents[own])
         return value
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         """By a process, where sums hold the evidence: with a parent more, that may change."""
         if not self.processes:
             return None

@@ -42,9 +42,7 @@ class ScreenedEvidence(Evidence):
         """A second, independent ranking of additions; None or −∞ where there is none."""
         return None
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         """What additions may bring to parents that do not act together yet; −∞ where nothing."""
         return None
 
@@ -56,10 +54,8 @@ class ScreenedEvidence(Evidence):
         """Pairs of nodes that explain something only together, twice the nats.
 
         Arguments:
-            child: (b,).
-            parents: (b, n) bool.
             least: By chance it is some thirty at most.
-            like: (b, n) bool, parents whose likeliest functions are taken for these.
+            like: Parents, (b, n) bool, whose likeliest functions are taken for these.
         """
         raise NotImplementedError
 

@@ -103,9 +103,7 @@ class TypedEvidence(MixtureEvidence):
         """Of a continuous child; a discrete one is probed by what curves leave of its codes."""
         return torch.where(self.discrete.discrete[child], -1, super()._held_by(child, parents))
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         """Of continuous children; processes of the others are latent ones."""
         continuous = ~self.discrete.discrete[child]
         return super().joint_screens(child, parents & continuous[:, None])

@@ -31,7 +31,6 @@ class Kernel(ABC):
 
     Attributes:
         name: In ``KERNELS``.
-        has_line: Whether the other parameter weighs a linear part.
         length_scale: Least, first and largest value, in standard deviations of a column.
         extra: The same of the other parameter.
         curvature: Typical inverse curvature per row of the logarithms of length scale, noise ratio
@@ -41,7 +40,6 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str]
-    has_line: ClassVar[bool] = False
     length_scale: ClassVar[tuple[float, float, float]]
     extra: ClassVar[tuple[float, float, float]]
     curvature: ClassVar[tuple[float, float, float]]
@@ -122,7 +120,6 @@ class SmoothKernel(Kernel):
     """
 
     name = "rbf"
-    has_line = True
     length_scale = (0.3, 1.4, 20.0)
     extra = (1e-3, 0.01, 64.0)
     curvature = (6.0, 40.0, 500.0)
