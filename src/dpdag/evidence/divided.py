@@ -61,12 +61,7 @@ class DividedEvidence(Evidence):
 
 
 class DividedMixture(DividedEvidence, MixtureEvidence):
-    """The same of mixtures of all families: what searches and fits of functions ask for.
-
-    Arguments:
-        parts: Mixtures of the same families on different rows.
-        part_of: (n,) which of them each child has.
-    """
+    """The same of mixtures of the same families: what searches and fits of functions ask for."""
 
     def __init__(self, parts: Sequence[MixtureEvidence], part_of: Tensor) -> None:
         DividedEvidence.__init__(self, parts, part_of)

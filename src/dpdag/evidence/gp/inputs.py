@@ -91,10 +91,6 @@ class Inputs(NamedTuple):
         encoding = Encoding.of(x, categories)
         return cls(encoding(x), encoding.owner(x.shape[1]), not categories)
 
-    def to(self, like: Tensor) -> Inputs:
-        """With the type and the place of another tensor."""
-        return self._replace(values=self.values.to(like))
-
     def first(self, rows: int) -> Inputs:
         """Its first rows."""
         return self._replace(values=self.values[:rows])

@@ -89,7 +89,8 @@ class GPEvidence(ScreenedEvidence):
         self.kernel = KERNELS[kernel]
         self.lookahead = _ASKED_FOR if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
-        self._inputs = Inputs.of(table.x, categories).to(self._table.x)
+        inputs = Inputs.of(table.x, categories)
+        self._inputs = inputs._replace(values=inputs.values.to(self._table.x))
         few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
         self.screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self._screen = self._table.first(self.screen_rows)
@@ -109,9 +110,6 @@ class GPEvidence(ScreenedEvidence):
     def device(self) -> torch.device:
         """Where the matrices live."""
         return self._table.x.device
-
-    def __len__(self) -> int:
-        return len(self._known)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value = log_root(self._table.y)[child]
