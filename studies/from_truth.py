@@ -21,7 +21,8 @@ from dpdag import Knowledge, datasets
 from dpdag.columns import standardise, table_of
 from dpdag.evidence.additive import AdditiveEvidence
 from dpdag.evidence.base import Evidence
-from dpdag.evidence.mixture import FUNCTIONS, MixtureEvidence
+from dpdag.evidence.families import FUNCTIONS
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.metrics import edge_auc
 from dpdag.search import EdgePrior, change_edge, hill_climb
 

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from dpdag.columns import standardise, table_of
+from dpdag.evidence.families import AUTO, FUNCTIONS
 from dpdag.evidence.gp import GPEvidence
 from dpdag.evidence.gp.kernels import KERNELS
 from dpdag.evidence.gp.marginal import gp_evidence
-from dpdag.evidence.mixture import AUTO, FUNCTIONS, MixtureEvidence
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.noise import log_gaussian, noise_factors
 
 FAMILIES = [(name,) for name in FUNCTIONS] + [AUTO]

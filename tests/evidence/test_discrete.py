@@ -55,8 +55,8 @@ def log_sum(likelihood: Likelihood, values: Tensor, precision: Tensor) -> Tensor
     every = torch.arange(len(values))
     phi = torch.stack([x, x.square() - x.square().mean()], -1).expand(len(values), -1, -1)
     nothing = phi[..., :0], phi.new_zeros(len(values), 1, 0)
-    found = laplace(likelihood, every, phi, precision.expand(len(values), -1, -1))
-    missed = likelihood.log_root()[..., None] - laplace(likelihood, every, *nothing)
+    found = laplace(likelihood, every, phi, precision.expand(len(values), -1, -1)).value
+    missed = likelihood.log_root()[..., None] - laplace(likelihood, every, *nothing).value
     return (found + missed).logsumexp(0)
 
 
@@ -112,7 +112,7 @@ def test_laplace_is_near_the_integral(rows: int, precision: float) -> None:
     counts = torch.poisson(torch.exp(0.5 + x), generator=generator)[None]
     for likelihood in (Ordered(coins, 2), NegativeBinomial(counts)):
         prior = torch.full((1, 1, 1), precision, dtype=torch.float64)
-        found = laplace(likelihood, torch.zeros(1).long(), x[None, :, None], prior)[0, :, 0]
+        found = laplace(likelihood, torch.zeros(1).long(), x[None, :, None], prior).value[0, :, 0]
         torch.testing.assert_close(found, integrated(likelihood, x, precision), atol=0.12, rtol=0)
 
 
@@ -127,7 +127,7 @@ def test_laplace_is_near_importance_sampling_where_parameters_are_many(make) -> 
     )
     likelihood = make(y[None])
     phi, prior = features.values[None], features.precision[None, 3:4]
-    found = float(laplace(likelihood, torch.zeros(1).long(), phi, prior))
+    found = float(laplace(likelihood, torch.zeros(1).long(), phi, prior).value)
     assert found == pytest.approx(sampled(likelihood, phi, prior, generator), abs=0.6)
 
 

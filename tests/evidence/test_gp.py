@@ -110,7 +110,7 @@ def test_linear_evidence_is_equal_for_equivalent_graphs() -> None:
 
 
 def test_screening_ranks_the_missing_parent_first() -> None:
-    evidence = GPEvidence(table(400), screen_rows=150)
+    evidence = GPEvidence(table(400))
     parents = sets([0])[0]
     change = evidence.screen(2, parents)
     assert change[[1, 3]].argmax() == 0

@@ -5,11 +5,9 @@ import torch
 from torch import Tensor
 
 from dpdag.columns import Table, table_of
-from dpdag.evidence.categories import Indicators
 from dpdag.evidence.discrete import DiscreteEvidence
 from dpdag.evidence.gp import GPEvidence
-from dpdag.evidence.gp.batches import Families
-from dpdag.evidence.gp.inputs import Inputs
+from dpdag.evidence.gp.inputs import Families, Inputs
 from dpdag.evidence.gp.kernels import KERNELS
 from dpdag.evidence.gp.marginal import gp_evidence, gp_evidence_and_gradient
 from dpdag.evidence.typed import TypedEvidence
@@ -28,7 +26,7 @@ def table(rows: int = 200) -> Tensor:  # (rows, 3): an effect, a category and a 
 
 
 def inputs(values: Tensor) -> Inputs:
-    return Inputs.of(values, {1: Indicators.of(values, 1)(values)})
+    return Inputs.of(values, [1])
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
@@ -59,8 +57,9 @@ def test_values_of_a_category_are_all_as_far_apart() -> None:
 
 def test_columns_that_are_numbers_are_read_as_they_are() -> None:
     values, families = table(), Families.of(CHILD, SETS)
-    numbers = Inputs.of(values, {}).read(families)
-    two = Inputs.of(values, {0: values[:, :1]}).read(families)  # of one feature
+    numbers = Inputs.of(values, [])
+    two = numbers._replace(plain=False).read(families)  # as categories are read
+    numbers = numbers.read(families)
     for set_, at in zip(SETS, range(3)):
         torch.testing.assert_close(numbers.x[at, :, : int(set_.sum())], values[:, set_])
     torch.testing.assert_close(two.x, numbers.x)
@@ -71,7 +70,7 @@ def test_columns_that_are_numbers_are_read_as_they_are() -> None:
 def test_a_process_sees_curves_that_differ_by_category() -> None:
     values = table()
     plain = table_of(values)
-    own = GPEvidence(Table(*plain), categories={1: Indicators.of(values, 1)(values)})
+    own = GPEvidence(Table(*plain), categories=[1])
     together, alone = own.log_evidence(torch.zeros(2).long(), SETS[1:])
     assert together > alone + 50
     discrete = DiscreteEvidence(plain.x, values, ["continuous", "category", "continuous"])
@@ -84,7 +83,7 @@ def test_a_process_sees_curves_that_differ_by_category() -> None:
 def test_the_first_column_is_read_beside_wider_sets() -> None:
     sets = torch.tensor([[1, 0, 0], [1, 0, 1]]).bool()
     child = torch.full((2,), 1)
-    process = Inputs.of(table(), {0: Indicators.of(table(), 1)(table())})
+    process = Inputs.of(table()[:, [1, 0, 2]], [0])
     together = process.read(Families.of(child, sets)).x[0]
     alone = process.read(Families.of(child[:1], sets[:1])).x[0]
     torch.testing.assert_close(together[:, : alone.shape[1]], alone)

@@ -6,7 +6,8 @@ import torch
 
 from dpdag import DAGPosterior
 from dpdag.columns import Table, upper_modes
-from dpdag.evidence.mixture import AUTO, MixtureEvidence
+from dpdag.evidence.families import AUTO
+from dpdag.evidence.mixture import MixtureEvidence
 from dpdag.evidence.switches import SWITCH, SwitchEvidence
 
 

@@ -11,13 +11,11 @@ import torch
 from torch import Tensor
 
 from .base import Evidence
-from .categories import FunctionBasis
-from .gram import Gram, equal_sets, gram, sets_for
+from .categories import Encoding, FunctionBasis
+from .gram import equal_sets, gram, sets_for
 from .noise import log_gaussian
-from .splines import SplineBasis, fit_splines, smoothness_grid
+from .splines import fit_splines
 from .unshared import Unshared
-
-__all__ = ["AdditiveEvidence", "GramEvidence"]
 
 SMOOTHNESS = tuple((a, s) for a in (1.0, 30.0) for s in (1e-3, 3e-2, 1.0))
 _MANY = 300  # columns beyond which not all extensions of a set are worth a CPU's time
@@ -39,11 +37,15 @@ class _Fit(NamedTuple):
         return torch.linalg.solve_triangular(self.factor.mT, right, upper=True)[..., 0]
 
 
-class GramEvidence(Evidence):
-    r"""Evidence of Bayesian regression on features of the parents, from their Gram matrix alone.
+class AdditiveEvidence(Evidence):
+    r"""Evidence of a sum of functions, one per parent, their smoothness from the data.
 
-    .. math:: x_v = \sum_{j \in S} \sum_k \beta_{jk} \phi_{jk}(x_j) + \epsilon, \quad
+    .. math:: x_v = \sum_{j \in S} \sum_k \beta_{jk} u_{jk}(x_j) + \epsilon, \quad
               \beta_{jk} \sim N(0, \sigma^2 / \lambda_{jk}), \quad \epsilon \sim N(0, \sigma^2)
+
+    with :math:`u_{jk}` the spline functions of :func:`~dpdag.evidence.splines.fit_splines`; of a
+    category any function, the effects of all its values having one prior. With Φ their values and
+    :math:`G = \Phi^\top \Phi`, Gram matrices are all that is needed:
 
     .. math:: M = I + \Phi \Lambda^{-1} \Phi^\top, \qquad
               x_v^\top M^{-1} x_v = t - c^\top (G_S + \Lambda)^{-1} c, \qquad
@@ -54,13 +56,50 @@ class GramEvidence(Evidence):
     each is one k × k Schur complement.
 
     Arguments:
-        moments: Gram matrix of the features.
+        x: (rows, n) standardised columns.
+        y: (rows, n) the same as effects, where that differs.
+        n_functions: Spline functions per number.
+        categories: Places of categories, which are causes only.
+        device: Where to compute.
+
+    Attributes:
+        basis: The functions u of all variables; the size of noise may follow its splines.
+        moments: Gram matrix of the functions.
         precision: (g, n, k) the grid of :math:`\Lambda`.
+
+    References:
+        Bühlmann, Peters & Ernest, *CAM: causal additive models*, 2014.
+
+    Example:
+        >>> from torch import tensor
+        >>> x = torch.linspace(-2, 2, 200, dtype=torch.float64)
+        >>> noise = (37.0 * x).sin()
+        >>> data = torch.stack([x, x.square() + 0.3 * noise, noise], dim=1)
+        >>> evidence = AdditiveEvidence((data - data.mean(0)) / data.std(0))
+        >>> sets = tensor([[False, False, False], [True, False, False]])
+        >>> without, given = evidence.log_evidence(tensor([1, 1]), sets)
+        >>> bool(given > without + 50)
+        True
     """
 
-    def __init__(self, moments: Gram, *, precision: Tensor) -> None:
-        self.moments, self.precision = moments, precision
-        self.n_nodes = moments.n_nodes
+    def __init__(
+        self,
+        x: Tensor,
+        *,
+        y: Tensor | None = None,
+        n_functions: int = 8,
+        categories: Sequence[int] = (),
+        device: torch.device | str | None = None,
+    ) -> None:
+        if n_functions < 1:
+            raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
+        self.n_nodes, there = x.shape[1], x.to(device)
+        splines = fit_splines(there, n_functions=n_functions)
+        self.basis = FunctionBasis(splines.to("cpu"), Encoding.of(x, categories).categories)
+        self._smooth, self._target = splines(there), (x if y is None else y).to(device)
+        self._features = self.basis.with_categories(self._smooth, x)
+        self.moments = gram(self._features, self._target)
+        self.precision = self.basis.precision(SMOOTHNESS).to(device)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
         return self._average(self._grid(child, parents))
@@ -83,6 +122,28 @@ class GramEvidence(Evidence):
                 if bool(asked.any()):
                     changed = neighbours(fit, own, index).cpu()
                     value[rows] = torch.where(asked, changed, value[rows])
+        return value
+
+    def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
+        """All features of several nodes; of fewer the smoothest of their splines, as fitted models
+        know them."""
+        known = self._features if count == self.basis.size else self._smooth
+        return known[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)
+
+    def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, N)
+        rows, k, device = len(self._target), self.basis.size, self._target.device
+        value = self._target.new_empty(len(child), rows)
+        for part, index, there in sets_for(parents, numbers=k**2 + 2 * k * rows, device=device):
+            own = child[part].to(device)
+            fit = self._fit(own, index, there)
+            at = self._value(fit.residual, fit.log_det).argmax(0)
+            every = torch.arange(len(part), device=device)
+            features = self.features(index, k) * there.repeat_interleave(k, -1).unsqueeze(-1)
+            half = _solve(fit.factor[at, every], features)  # (c, pk, N)
+            explained = (fit.solved[at, every].unsqueeze(1) @ half)[:, 0]
+            left = 1 - half.square().sum(1) - 1 / rows
+            missed = self._target[:, own].T - explained
+            value[part.to(device)] = missed / left.clamp_min(1e-3).sqrt()
         return value
 
     def _grid(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (g, b)
@@ -173,12 +234,10 @@ class GramEvidence(Evidence):
         blocks = inverse.reshape(grid, -1, p, k, p, k).diagonal(dim1=2, dim2=4)
         factor = torch.linalg.cholesky_ex(blocks.movedim(-1, 2)).L  # (g, b, p, k, k)
         worth = _solve(factor, coefficient).square().sum((-2, -1))
-        log_det = fit.log_det.unsqueeze(-1) + _log_det(factor) + self._log_prior()[:, index]
+        prior = self.precision.log().sum(-1)[:, index]
+        log_det = fit.log_det.unsqueeze(-1) + _log_det(factor) + prior
         value = self._average(self._value(fit.residual.unsqueeze(-1) + worth, log_det))
         return value.new_zeros(len(child), n).scatter(-1, index, value)
-
-    def _log_prior(self) -> Tensor:  # -> (g, n) log determinants of the prior precisions
-        return self.precision.log().sum(-1)
 
     def _value(self, residual: Tensor, log_det: Tensor) -> Tensor:  # (g, *), (g, *) -> (g, *)
         """Log evidence from the pieces of a fit."""
@@ -188,80 +247,6 @@ class GramEvidence(Evidence):
 
     def _average(self, values: Tensor) -> Tensor:  # (g, *) -> (*)
         return values.logsumexp(0) - math.log(len(values))
-
-
-class AdditiveEvidence(GramEvidence):
-    r"""Evidence of a sum of smooth functions, one per parent, their smoothness from the data.
-
-    .. math:: x_v = \sum_{j \in S} f_j(x_j) + \epsilon, \qquad f_j = \sum_k \beta_{jk} u_{jk}
-
-    with :math:`u_{jk}` the spline functions of :func:`~dpdag.evidence.splines.fit_splines`.
-
-    Arguments:
-        x: (rows, n) standardised columns.
-        y: (rows, n) the same as effects, where that differs.
-        n_functions: Spline functions per variable.
-        smoothness: What :func:`~dpdag.evidence.splines.smoothness_grid` is made of.
-        device: Where to compute.
-
-    Attributes:
-        basis: The functions u of all variables.
-        splines: Those that the size of noise may follow.
-
-    References:
-        Bühlmann, Peters & Ernest, *CAM: causal additive models*, 2014.
-
-    Example:
-        >>> from torch import tensor
-        >>> x = torch.linspace(-2, 2, 200, dtype=torch.float64)
-        >>> noise = (37.0 * x).sin()
-        >>> data = torch.stack([x, x.square() + 0.3 * noise, noise], dim=1)
-        >>> evidence = AdditiveEvidence((data - data.mean(0)) / data.std(0))
-        >>> sets = tensor([[False, False, False], [True, False, False]])
-        >>> without, given = evidence.log_evidence(tensor([1, 1]), sets)
-        >>> bool(given > without + 50)
-        True
-    """
-
-    def __init__(
-        self,
-        x: Tensor,
-        *,
-        y: Tensor | None = None,
-        n_functions: int = 8,
-        smoothness: Sequence[tuple[float, float]] = SMOOTHNESS,
-        device: torch.device | str | None = None,
-    ) -> None:
-        if n_functions < 1:
-            raise ValueError(f"'n_functions' must be at least 1; got {n_functions}.")
-        there = x.to(device)
-        basis = fit_splines(there, n_functions=n_functions)
-        self._features, self._target = basis(there), (x if y is None else y).to(device)
-        self.splines = basis.to("cpu")
-        self.basis: FunctionBasis | SplineBasis = self.splines
-        moments = gram(self._features, self._target)
-        precision = smoothness_grid(self.splines.used, smoothness).to(device)
-        super().__init__(moments, precision=precision)
-
-    def features(self, parents: Tensor, count: int) -> Tensor:  # (b, p) -> (b, p · count, N)
-        """The ``count`` smoothest functions of each of several nodes."""
-        return self._features[:, parents, :count].permute(1, 2, 3, 0).flatten(1, 2)
-
-    def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, N)
-        rows, k, device = len(self._target), self.basis.size, self._target.device
-        value = self._target.new_empty(len(child), rows)
-        for part, index, there in sets_for(parents, numbers=k**2 + 2 * k * rows, device=device):
-            own = child[part].to(device)
-            fit = self._fit(own, index, there)
-            at = self._value(fit.residual, fit.log_det).argmax(0)
-            every = torch.arange(len(part), device=device)
-            features = self.features(index, k) * there.repeat_interleave(k, -1).unsqueeze(-1)
-            half = _solve(fit.factor[at, every], features)  # (c, pk, N)
-            explained = (fit.solved[at, every].unsqueeze(1) @ half)[:, 0]
-            left = 1 - half.square().sum(1) - 1 / rows
-            missed = self._target[:, own].T - explained
-            value[part.to(device)] = missed / left.clamp_min(1e-3).sqrt()
-        return value
 
 
 def _solve(factor: Tensor, right: Tensor) -> Tensor:

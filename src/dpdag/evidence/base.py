@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from ..deadline import ENDLESS, Deadline
-
-__all__ = ["CachedEvidence", "Evidence"]
+from .known import Key, remembered
 
 
 class Evidence(ABC):
@@ -64,16 +63,13 @@ class CachedEvidence(Evidence):
     def __init__(self, evidence: Evidence) -> None:
         self.evidence = evidence
         self.n_nodes = evidence.n_nodes
-        self._known: dict[tuple[int, bytes], float] = {}
+        self._known: dict[Key, float] = {}
 
     def __len__(self) -> int:
         return len(self._known)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b,)
-        keys = [(v, row.tobytes()) for v, row in zip(child.tolist(), parents.numpy())]
-        first = {key: k for k, key in enumerate(keys) if key not in self._known}
-        if first:
-            rows = torch.tensor(list(first.values()))
-            values = self.evidence.log_evidence(child[rows], parents[rows])
-            self._known.update(zip(first, values.tolist()))
-        return torch.tensor([self._known[key] for key in keys], dtype=torch.float64)
+        def find(child: Tensor, parents: Tensor) -> list[float]:
+            return self.evidence.log_evidence(child, parents).tolist()
+
+        return torch.tensor(remembered(self._known, child, parents, find), dtype=torch.float64)

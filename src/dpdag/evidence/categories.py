@@ -13,8 +13,6 @@ from torch.nn.functional import pad
 from .likelihoods import contrasts
 from .splines import SplineBasis, fit_splines, smoothness_grid
 
-__all__ = ["Encoding", "FunctionBasis", "Indicators", "fit_functions"]
-
 
 @dataclass(frozen=True)
 class Indicators:
@@ -121,7 +119,13 @@ class FunctionBasis:
 
     def __call__(self, x: Tensor) -> Tensor:  # (N, n) -> (N, n, k)
         """Values of all functions; zero for those that do not exist."""
-        value = pad(self.splines(x), (0, self.size - self.splines.size))
+        return self.with_categories(self.splines(x), x)
+
+    def with_categories(self, smooth: Tensor, x: Tensor) -> Tensor:  # (N, n, k), (N, n)
+        """The same from values of the splines."""
+        if not self.categories:
+            return smooth
+        value = pad(smooth, (0, self.size - self.splines.size))
         for own in self.categories:
             features = own(x)
             value[:, own.column] = pad(features, (0, self.size - features.shape[1]))

@@ -8,8 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Cells", "ordered_cells", "pooled_cells"]
-
 _ORDERED = 10  # cells of ordered values at most
 _POOLED = 8  # cells of categories at most
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -15,10 +16,9 @@ from ..seeding import torch_generator
 from .base import Evidence
 from .cells import Cells, ordered_cells, pooled_cells
 from .features import Features, curves, lines, own_order, process
-from .laplace import laplace, laplace_mode
+from .known import Key, remembered
+from .laplace import laplace
 from .likelihoods import Likelihood, NegativeBinomial, Ordered, Softmax
-
-__all__ = ["LATENT", "DiscreteEvidence"]
 
 _OfCells = type[Ordered] | type[Softmax]
 
@@ -85,7 +85,7 @@ class DiscreteEvidence(Evidence):
         if "gp" in self.functions and self.n_rows > 1.5 * _FEW:
             few = varied_rows(values, order[:_FEW])
             self._few = DiscreteEvidence(self.x[few], values[few], kinds, deadline=deadline)
-        self._known: dict[str, dict[tuple[int, bytes], float]] = {name: {} for name in LATENT}
+        self._known: dict[str, dict[Key, float]] = {name: {} for name in LATENT}
         of_column = _cells(values, self.kinds)
         self.cells = {k: own.code for k, own in of_column.items()}  # (N,) of discrete columns
         self._families = _families(values, self.kinds, of_column)
@@ -154,7 +154,7 @@ class DiscreteEvidence(Evidence):
         )
         own = parents[self.curves.owner]
         phi, precision = self.curves.values[:, own], self.curves.precision[:, own]
-        mode = laplace_mode(likelihood, place, phi[None], precision[None])
+        mode = laplace(likelihood, place, phi[None], precision[None])
         best = int(mode.value.argmax())
         functions = mode.weight[0, 0, best] @ phi.T  # (c, N)
         share = likelihood.probabilities(mode.levels[0, 0, best], functions)
@@ -182,20 +182,17 @@ class DiscreteEvidence(Evidence):
 
     def _values(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # -> (b,)
         """Log probabilities with functions of one kind, each computed once."""
-        known, packed = self._known[name], parents.numpy()
-        keys = [(v, row.tobytes()) for v, row in zip(child.tolist(), packed)]
-        first = {key: k for k, key in enumerate(keys) if key not in known}
-        if first:
-            rows = torch.tensor(list(first.values()))
-            value = self.log_root[child[rows]]
-            given = parents[rows].any(-1)
-            if name == "gp":
-                hopeless = ~self._promising(child[rows], parents[rows])
-                value[hopeless], given = -math.inf, given & ~hopeless
-            if bool(given.any()):
-                value[given] = self._given(name, child[rows[given]], parents[rows[given]])
-            known.update(zip(first, value.tolist()))
-        return self.x.new_tensor([known[key] for key in keys])
+        find = partial(self._find, name)
+        return self.x.new_tensor(remembered(self._known[name], child, parents, find))
+
+    def _find(self, name: str, child: Tensor, parents: Tensor) -> list[float]:
+        value, given = self.log_root[child], parents.any(-1)
+        if name == "gp":
+            hopeless = ~self._promising(child, parents)
+            value[hopeless], given = -math.inf, given & ~hopeless
+        if bool(given.any()):
+            value[given] = self._given(name, child[given], parents[given])
+        return value.tolist()
 
     def _promising(self, child: Tensor, parents: Tensor) -> Tensor:  # -> (b,) bool
         """Whether processes come near to other functions on few rows."""
@@ -231,10 +228,10 @@ class DiscreteEvidence(Evidence):
                     column.repeat_interleave(phi.shape[1]),
                     phi.flatten(0, 1),
                     precision.repeat(len(phi), 1, 1),
-                ).unflatten(0, phi.shape[:2])
+                ).value.unflatten(0, phi.shape[:2])
                 found = found.movedim(1, -1).flatten(-2)  # (c, h, l · g)
             else:
-                found = laplace(likelihood, column, phi, precision)
+                found = laplace(likelihood, column, phi, precision).value
             found = (found + family.missed[column, :, None]).flatten(1)
             average = found.logsumexp(-1) - math.log(found.shape[-1])
             value[rows] = average + family.log_within[column]
@@ -263,8 +260,8 @@ class _Family:
         exact = likelihood.log_root()  # (k, h)
         every = torch.arange(len(columns))
         nothing = exact.new_zeros(len(columns), likelihood.values.shape[1], 0)
-        rough = laplace(likelihood, every, nothing, exact.new_zeros(len(columns), 1, 0))[..., 0]
-        self.missed = exact - rough
+        rough = laplace(likelihood, every, nothing, exact.new_zeros(len(columns), 1, 0)).value
+        self.missed = exact - rough[..., 0]
         self.log_root = exact.logsumexp(-1) - math.log(exact.shape[-1]) + within
 
 

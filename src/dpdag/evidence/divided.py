@@ -15,8 +15,6 @@ from .base import Evidence
 from .interactions import ClearPairs
 from .mixture import MixtureEvidence, Weights
 
-__all__ = ["DividedEvidence", "DividedMixture", "divided", "divided_mixture", "divided_sums"]
-
 Part = TypeVar("Part", bound=Evidence)
 
 
@@ -33,34 +31,46 @@ class DividedEvidence(Evidence):
         part_of: (n,) which of them each child has.
     """
 
-    def __init__(self, parts: Sequence[Evidence], part_of: Tensor) -> None:
+    def __init__(self, parts: Sequence[Any], part_of: Tensor) -> None:
         self.parts, self.part_of = parts, part_of
         self.n_nodes = len(part_of)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
-        return _each(self.parts, self.part_of, "log_evidence", child, parents)
+        return self._each("log_evidence", child, parents)
 
     def toggles(self, child: Tensor, parents: Tensor, which: Tensor) -> Tensor:  # -> (b, n)
-        return _each(self.parts, self.part_of, "toggles", child, parents, which)
+        return self._each("toggles", child, parents, which)
+
+    def _each(self, method: str, child: Tensor, *given: Tensor | None) -> Any:  # (b,), (b, ...)
+        """What a method of every child's own part answers, (b, ...) or None."""
+        value = None
+        for k, rows in self._rows(child):
+            own = (part if part is None else part[rows] for part in given)
+            answer = getattr(self.parts[k], method)(child[rows], *own)
+            if answer is None:
+                return None
+            if value is None:
+                value = answer.new_empty(len(child), *answer.shape[1:])
+            value[rows] = answer
+        return value
+
+    def _rows(self, child: Tensor) -> list[tuple[int, Tensor]]:  # (b,)
+        """Parts and whom they are asked of."""
+        which = self.part_of[child]
+        return [(k, (which == k).nonzero()[:, 0]) for k in which.unique().tolist() or [0]]
 
 
-class DividedMixture(MixtureEvidence):
-    """The same of mixtures of all families: what searches and fits of functions ask for.
-
-    Arguments:
-        parts: Mixtures of the same families on different rows.
-        part_of: (n,) which of them each child has.
-    """
+class DividedMixture(DividedEvidence, MixtureEvidence):
+    """The same of mixtures of the same families: what searches and fits of functions ask for."""
 
     def __init__(self, parts: Sequence[MixtureEvidence], part_of: Tensor) -> None:
-        self.parts, self.part_of = parts, part_of
+        DividedEvidence.__init__(self, parts, part_of)
         largest = max(parts, key=lambda part: part.n_rows)
-        self.n_nodes, self.n_rows = len(part_of), largest.n_rows
+        self.n_rows, self.deadline = largest.n_rows, largest.deadline
         self.table, self.functions = largest.table, largest.functions
-        self.deadline = largest.deadline
         self.processes, self.lookahead = largest.processes, largest.lookahead
         self.sees_pairs = largest.sees_pairs
-        self.lines: Any = DividedEvidence([part.lines for part in parts], part_of)
+        self.lines = DividedEvidence([part.lines for part in parts], part_of)
         own = torch.arange(self.n_nodes)
         self._roots = torch.stack([part._roots for part in parts])[part_of, own]
 
@@ -68,58 +78,44 @@ class DividedMixture(MixtureEvidence):
         return self.parts[int(self.part_of[child])]
 
     def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
-        return _each(self.parts, self.part_of, "terms", child, parents)
+        return self._each("terms", child, parents)
 
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
-        return _each(self.parts, self.part_of, "misfits", child, parents)
+        return self._each("misfits", child, parents)
 
     def reach(
         self, child: Tensor, parents: Tensor, target: Tensor, afresh: Tensor | None = None
     ) -> Tensor:
-        afresh = torch.zeros_like(child).bool() if afresh is None else afresh
-        return _each(self.parts, self.part_of, "reach", child, parents, target, afresh)
+        return self._each("reach", child, parents, target, afresh)
 
     def screens(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) bool -> (b, n)
-        return _each(self.parts, self.part_of, "screens", child, parents)
+        return self._each("screens", child, parents)
 
     def probes(self, child: Tensor, parents: Tensor) -> Tensor | None:  # (b,), (b, n) -> (b, n)
-        return _each(self.parts, self.part_of, "probes", child, parents) if self.processes else None
+        return self._each("probes", child, parents)
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
-        own = self.part_of, "joint_screens", child, parents
-        return _each(self.parts, *own) if self.processes else None
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
+        return self._each("joint_screens", child, parents)
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
-        like = parents if like is None else like
-        which = self.part_of[child]
-        rows = [(which == k).nonzero()[:, 0] for k in which.unique().tolist()]
-        parts = [self.part(int(child[own[0]])) for own in rows]
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
         return ClearPairs.merged(
             [
-                (own, part.pair_probes(child[own], parents[own], least, like[own]))
-                for own, part in zip(rows, parts)
+                (rows, self.parts[k].pair_probes(child[rows], parents[rows], least, like[rows]))
+                for k, rows in self._rows(child)
             ]
         )
 
     def weights(self, child: int, parents: Tensor) -> Weights:  # (n,) bool
         return self.part(child).weights(child, parents)
 
-    def without_processes(self) -> MixtureEvidence | None:
-        parts = [part.without_processes() for part in self.parts]
-        if not self.processes and parts[0] is not None:
-            return self
-        cheap = [part for part in parts if part is not None]
-        return DividedMixture(cheap, self.part_of) if cheap else None
-
-    def by_curves(self) -> MixtureEvidence:
-        return DividedMixture([part.by_curves() for part in self.parts], self.part_of)
-
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         return DividedMixture([part.relabelled(order) for part in self.parts], self.part_of[order])
+
+    def _alike(
+        self, functions: Sequence[str], order: Tensor | slice, **more: Any
+    ) -> MixtureEvidence:
+        parts = [part._alike(functions, order, **more) for part in self.parts]
+        return DividedMixture(parts, self.part_of[order])
 
 
 def divided(was_set: Tensor, make: Callable[[Tensor], Evidence]) -> Evidence:  # (rows, n) bool
@@ -135,16 +131,14 @@ def divided(was_set: Tensor, make: Callable[[Tensor], Evidence]) -> Evidence:  #
         >>> bool(own.log_evidence(*asked) == LinearEvidence(x[20:]).log_evidence(*asked))
         True
     """
-    parts, part_of = _divide(was_set, make)
-    return parts[0] if len(parts) == 1 else DividedEvidence(parts, part_of)
+    return _divided(was_set, make, DividedEvidence)
 
 
 def divided_mixture(
     was_set: Tensor, make: Callable[[Tensor], MixtureEvidence]
 ) -> MixtureEvidence:  # (rows, n) bool
     """The same of mixtures."""
-    parts, part_of = _divide(was_set, make)
-    return parts[0] if len(parts) == 1 else DividedMixture(parts, part_of)
+    return _divided(was_set, make, DividedMixture)
 
 
 def divided_sums(
@@ -156,27 +150,16 @@ def divided_sums(
     return divided(was_set, lambda rows: AdditiveEvidence(standardise(x[rows])[0], **options))
 
 
-def _divide(was_set: Tensor, make: Callable[[Tensor], Part]) -> tuple[list[Part], Tensor]:
+def _divided(
+    was_set: Tensor,  # (rows, n) bool
+    make: Callable[[Tensor], Part],
+    together: Callable[[Sequence[Part], Tensor], Part],
+) -> Part:
     groups = row_groups(was_set)
+    parts = [make(group.rows) for group in groups]
+    if len(parts) == 1:
+        return parts[0]
     part_of = torch.empty(was_set.shape[1], dtype=torch.long)
     for k, group in enumerate(groups):
         part_of[group.columns] = k
-    return [make(group.rows) for group in groups], part_of
-
-
-def _each(
-    parts: Sequence[Evidence], part_of: Tensor, method: str, child: Tensor, *given: Tensor
-) -> Tensor:  # (n,), (b,), (b, ...) -> (b, ...)
-    """What a method of every child's own part answers."""
-    which = part_of[child]
-    answers = [
-        (rows, getattr(parts[k], method)(child[rows], *(part[rows] for part in given)))
-        for k in which.unique().tolist()
-        for rows in [(which == k).nonzero()[:, 0]]
-    ]
-    if not answers:
-        return torch.as_tensor(getattr(parts[0], method)(child, *given))
-    value = answers[0][1].new_empty(len(child), *answers[0][1].shape[1:])
-    for rows, answer in answers:
-        value[rows] = answer
-    return value
+    return together(parts, part_of)

@@ -14,13 +14,11 @@ from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .base import Evidence
 from .gp import GPEvidence
-from .gp.batches import BySets, keys_of
 from .gram import sets_for
-from .linear import LinearEvidence
+from .known import Key, keys_of, one_apart, remembered
+from .linear import CategoryLines, LinearEvidence
 from .noise import NOISES, Levels, log_root, noise_factors
 from .switches import SWITCH, SwitchEvidence
-
-__all__ = ["AUTO", "FUNCTIONS", "KERNEL_OF", "MARGIN", "NEAR", "SIZE_FUNCTIONS", "FamilyAverage"]
 
 FUNCTIONS = ("linear", "additive", "gp", "network")
 AUTO = (*FUNCTIONS, SWITCH)  # all kinds, some of which are of use beside others alone
@@ -30,18 +28,6 @@ NEAR = 6.0  # the same for functions that are dear to evaluate
 _ROUGH = 6.0  # the same on the rows of a screening
 SIZE_FUNCTIONS = 6  # of each cause, that the size of noise may follow
 _ANY_SHAPE = NOISES.index("any shape")
-
-
-class _Nearest(NamedTuple):
-    """What a neighbouring parent set tells.
-
-    Attributes:
-        dear: (processes,) bool, which of them matter there.
-        lift: Nats that other noise than Gaussian brings there.
-    """
-
-    dear: Tensor
-    lift: float
 
 
 class _Gaussian(NamedTuple):
@@ -77,19 +63,11 @@ class FamilyAverage(Evidence):
         functions: Of ``AUTO``.
         any_noise: Whether noise may differ from Gaussian noise of constant size.
         asked: (n,) bool, columns that processes may explain; all by default.
+        categories: Places of columns that are no numbers.
+        continuous: (n,) bool, columns that may have two modes; all by default.
         told_by: How many columns, the first ones, tell what priors of all need; all by default.
         device: Where to compute.
         deadline: Asked before every evaluation.
-
-    Example:
-        >>> generator = torch.Generator().manual_seed(0)
-        >>> cause, noise = torch.rand(2, 500, generator=generator, dtype=torch.float64)
-        >>> x = torch.stack([cause, cause + noise], dim=1)
-        >>> evidence = FamilyAverage((x - x.mean(0)) / x.std(0, correction=0))
-        >>> graphs = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
-        >>> right, wrong = (evidence.log_evidence(torch.arange(2), one).sum() for one in graphs)
-        >>> bool(right > wrong + 20)
-        True
     """
 
     def __init__(
@@ -99,6 +77,8 @@ class FamilyAverage(Evidence):
         functions: Sequence[str] = FUNCTIONS,
         any_noise: bool = True,
         asked: Tensor | None = None,
+        categories: tuple[int, ...] = (),
+        continuous: Tensor | None = None,
         told_by: int | None = None,
         device: torch.device | str = "cpu",
         deadline: Deadline = ENDLESS,
@@ -109,7 +89,7 @@ class FamilyAverage(Evidence):
         self.table = Table(*(part.double().cpu() for part in table))
         self.n_rows, self.n_nodes = table.x.shape
         self.functions, self.any_noise, self.device = tuple(functions), any_noise, device
-        self._told_by = told_by
+        self.categories, self._told_by = categories, told_by
         self.cheap = self._cheap(self.table)
         self.lines, self.sums = self.cheap["linear"], self.cheap["additive"]
         self.processes = {
@@ -118,7 +98,7 @@ class FamilyAverage(Evidence):
                 kernel=KERNEL_OF[name],
                 device=device,
                 deadline=deadline,
-                categories=self._categories(),
+                categories=categories,
             )
             for name in functions
             if name in KERNEL_OF
@@ -129,11 +109,20 @@ class FamilyAverage(Evidence):
         )  # what processes must come near to on the rows of their screening
         every = torch.ones(self.n_nodes, dtype=torch.bool)
         self.asked = every if asked is None else asked
-        self._known: BySets[Tensor] = BySets()  # (f, k) log prior times density
+        self._known: dict[Key, Tensor] = {}  # (f, k) log prior times density
         self._roots = log_root(self.table.y)[:, None]  # (n, k)
         if any_noise:
             self._roots = self._roots + noise_factors(self.table.y.T.to(device).contiguous()).cpu()
-        self.switches = self._switches() if SWITCH in self.functions else None
+        self.switches: SwitchEvidence | None = None
+        if SWITCH in self.functions:
+            self.switches = SwitchEvidence(
+                self.table,
+                self._roots.logsumexp(-1),
+                continuous=continuous,
+                categories=categories,
+                device=device,
+                deadline=deadline,
+            )
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         return self.terms(child, parents).flatten(1).logsumexp(-1)
@@ -150,10 +139,10 @@ class FamilyAverage(Evidence):
             value[~new] = self.log_evidence(child[~new], parents[~new])
         if bool(new.any()):
             near = [self._nearest(*key) for key, own in zip(keys, new) if own]
-            dear = torch.stack([one.dear for one in near])
+            dear = torch.stack([matter for matter, _ in near])
             if afresh is not None:
                 dear |= (afresh & self.asked[child])[new, None]
-            lift = torch.tensor([one.lift for one in near], dtype=torch.float64)
+            lift = torch.tensor([brings for _, brings in near], dtype=torch.float64)
             terms, final = self._evaluate(child[new], parents[new], target[new] - lift, dear)
             value[new] = terms.flatten(1).logsumexp(-1)
             for k, row in enumerate(new.nonzero()[:, 0].tolist()):
@@ -163,28 +152,28 @@ class FamilyAverage(Evidence):
 
     def terms(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, f, k)
         """Log of prior times density of every family; −∞ where it does not matter."""
-        keys = keys_of(child, parents)
-        new = {key: k for k, key in enumerate(keys) if key not in self._known}
-        if new:
-            rows = torch.tensor(list(new.values()))
-            goal = torch.full((len(rows),), -math.inf, dtype=torch.float64)
-            dear = self.asked[child[rows], None].repeat(1, len(self.processes))
-            terms, _ = self._evaluate(child[rows], parents[rows], goal, dear)
-            self._known.update(zip(new, terms))
-        return torch.stack([self._known[key] for key in keys])
 
-    def _nearest(self, child: int, bits: int) -> _Nearest:
-        """What the best neighbouring set known lets expect: one parent more or less."""
-        known = [terms for other, terms in self._known.near(child, bits) if other]
+        def find(child: Tensor, parents: Tensor) -> Tensor:
+            goal = torch.full((len(child),), -math.inf, dtype=torch.float64)
+            dear = self.asked[child, None].repeat(1, len(self.processes))
+            return self._evaluate(child, parents, goal, dear)[0]
+
+        return torch.stack(remembered(self._known, child, parents, find))
+
+    def _nearest(self, child: int, bits: int) -> tuple[Tensor, float]:  # (processes,) bool, ()
+        """Which processes matter in the best set known with one parent more or less, and the nats
+        that other noise than Gaussian brings there."""
+        beside = one_apart(self._known, child, bits, self.n_nodes)
+        known = [terms for other, terms in beside if other]
         if not known:
             asked = self.asked[child].expand(len(self.processes))
             root = self._roots[child]
-            return _Nearest(asked, float(root.logsumexp(0) - root[0]))
+            return asked, float(root.logsumexp(0) - root[0])
         terms = max(known, key=lambda terms: float(terms.flatten().logsumexp(0)))
         lift = float(terms.flatten().logsumexp(0) - terms[:, 0].amax())
         each = terms.logsumexp(-1)
         own = each[[self.functions.index(name) for name in self.processes]]
-        return _Nearest(own > each.amax() - NEAR, lift)
+        return own > each.amax() - NEAR, lift
 
     @torch.inference_mode()  # many small operations, none of them differentiated
     def _evaluate(
@@ -267,6 +256,12 @@ class FamilyAverage(Evidence):
             )
         return left
 
+    def _left_by(self, name: str, child: Tensor, parents: Tensor) -> Tensor:  # -> (b, N)
+        """What functions leave of every row."""
+        if name in self.processes:
+            return self.processes[name].fit(child, parents).residual
+        return self.cheap[name].residuals(child, parents)
+
     def _noise_given(self, parents: Tensor, residual: Tensor) -> Tensor:  # (b, n), (b, N) -> (b, k)
         value = torch.empty(len(residual), len(NOISES), dtype=torch.float64)
         numbers = SIZE_FUNCTIONS * self.n_rows
@@ -281,20 +276,13 @@ class FamilyAverage(Evidence):
         """Of causes of few values, by which noise may have a shape of its own."""
         return ()
 
-    def _categories(self) -> dict[int, Tensor]:
-        """Features (N, K) of columns that are no numbers."""
-        return {}
-
-    def _switches(self) -> SwitchEvidence:
-        return SwitchEvidence(
-            self.table, self._roots.logsumexp(-1), curves=self._curves, deadline=self.deadline
-        )
-
-    def _curves(self, table: Table) -> Evidence:
-        return self._cheap(table)["additive"]
-
     def _cheap(self, table: Table) -> dict[str, Any]:
         """Evidences that cost little."""
-        sums = AdditiveEvidence(table.x, y=table.y, device=self.device)
-        lines = LinearEvidence(table.y, told_by=self._told_by, device=self.device)
+        categories = self.categories
+        sums = AdditiveEvidence(table.x, y=table.y, categories=categories, device=self.device)
+        lines = (
+            CategoryLines(table.y, categories, device=self.device)
+            if categories
+            else LinearEvidence(table.y, told_by=self._told_by, device=self.device)
+        )
         return {"linear": lines, "additive": sums}

@@ -13,8 +13,6 @@ from .categories import Encoding, fit_functions
 from .gp.kernels import rbf
 from .gram import WORKSPACE, equal_sets
 
-__all__ = ["Features", "curves", "lines", "own_order", "process"]
-
 AMPLITUDES = (0.03, 0.3, 3.0, 30.0)  # precisions of slopes
 SMOOTHNESS = tuple((a, s) for a in (0.1, 3.0) for s in (1e-3, 3e-2, 1.0))
 LENGTH_SCALES = (0.8, 1.6, 3.2)  # of processes

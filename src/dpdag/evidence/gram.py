@@ -10,8 +10,6 @@ from torch import Tensor
 
 from ..ops.memory import require_memory
 
-__all__ = ["Gram", "equal_sets", "gram", "padded_members", "sets_for"]
-
 WORKSPACE = 2**23  # numbers held at once, 64 MiB
 _ON_GPU = 16  # times as many there
 _FEW = 2**16  # numbers that cost a CPU no more than a batch by itself
@@ -32,10 +30,6 @@ class Gram:
     features: Tensor
     cross: Tensor
     n_rows: int
-
-    @property
-    def n_nodes(self) -> int:
-        return self.cross.shape[0]
 
     def normal_equations(
         self,
@@ -70,7 +64,6 @@ def equal_sets(
     """Split sets into batches of equal size: rows (c,) of ``parents`` and their members (c, p).
 
     Arguments:
-        parents: (b, n) bool.
         numbers: How many numbers are needed for each pair of parents of a set.
     """
     counts = parents.sum(-1)

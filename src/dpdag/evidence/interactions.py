@@ -10,8 +10,6 @@ from torch import Tensor
 
 from ..ops.scale import standard_units
 
-__all__ = ["ClearPairs", "interaction_scores", "simple_shapes"]
-
 _FAR = 3.0  # standard deviations beyond which values count as that far
 _ON_GPU = 2**28  # numbers held there at once
 

@@ -10,8 +10,6 @@ from torch import Tensor
 
 from .likelihoods import Expansion, Likelihood
 
-__all__ = ["Mode", "laplace", "laplace_mode"]
-
 _STEPS = 25
 _NEAR = 0.02  # nats that a Newton step still promises where the search ends
 
@@ -35,7 +33,7 @@ def laplace(
     column: Tensor,  # (b,)
     features: Tensor,  # (b, N, m)
     precision: Tensor,  # (b, g, m)
-) -> Tensor:  # (b, h, g)
+) -> Mode:
     r"""Log probability of columns whose functions are combinations of features.
 
     .. math:: \log \int p(y \mid t, \Phi w)\, p(t)\, N(w \mid 0, \Lambda^{-1})\, dt\, dw \approx
@@ -55,19 +53,9 @@ def laplace(
         >>> x = torch.linspace(-2, 2, 100, dtype=torch.float64)
         >>> coins = Ordered((x > 0.3 * (40 * x).sin()).long()[None], 2)
         >>> one, flat = torch.zeros(1).long(), torch.ones(1, 1, 1).double()
-        >>> bool(laplace(coins, one, x[None, :, None], flat) > coins.log_root() + 20)
+        >>> bool(laplace(coins, one, x[None, :, None], flat).value > coins.log_root() + 20)
         True
     """
-    return laplace_mode(likelihood, column, features, precision).value
-
-
-def laplace_mode(
-    likelihood: Likelihood,
-    column: Tensor,  # (b,)
-    features: Tensor,  # (b, N, m)
-    precision: Tensor,  # (b, g, m)
-) -> Mode:
-    """The same as :func:`laplace`, with the mode."""
     start, c = likelihood.start()[column], likelihood.n_functions
     (batch, q), (_, grid, m) = start.shape, precision.shape
     settings = batch, likelihood.n_shapes, grid

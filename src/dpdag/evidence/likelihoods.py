@@ -10,16 +10,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, one_hot, pad
 
-__all__ = [
-    "DISPERSIONS",
-    "Expansion",
-    "Likelihood",
-    "NegativeBinomial",
-    "Ordered",
-    "Softmax",
-    "contrasts",
-]
-
 DISPERSIONS = (0.5, 2.0, 8.0, 1e4)  # of negative binomials; the last is Poisson
 _LOG_RATE, _SPREAD = 1.0, 2.5  # mean and deviation of the logarithm of a mean count a priori
 _POINTS = 401  # of a quadrature

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 
 import torch
 from torch import Tensor
 
 from .base import Evidence
+from .categories import Encoding
 from .gram import sets_for
 from .noise import SCALES
-
-__all__ = ["LinearEvidence"]
 
 _TINY = 1e-12  # of a variance that is left, beneath which differences are rounding
 
@@ -149,6 +149,41 @@ class LinearEvidence(Evidence):
         gammas = _log_gammas((rows + free) / 2, size) - _log_gammas(free / 2, size)
         constant = -math.log(rows + 1) - rows * math.log(math.pi) + free * math.log(scale)
         return gammas + size / 2 * constant
+
+
+class CategoryLines(Evidence):
+    r"""Evidence of lines of which some variables are several columns.
+
+    .. math:: p(x_v \mid x_S) = p(x_v \mid \{\phi_k : o_k \in S\})
+
+    Arguments:
+        x: (N, n) standardised columns.
+        categories: Places of categories, which are causes only.
+
+    Example:
+        >>> site = torch.arange(90).double() % 3
+        >>> level = torch.tensor([0.0, 5.0, 1.0])[site.long()] + (7 * site + torch.arange(90)).sin()
+        >>> x = torch.stack([site, level], -1)
+        >>> evidence = CategoryLines((x - x.mean(0)) / x.std(0), [0])
+        >>> without, given = evidence.log_evidence(
+        ...     torch.tensor([1, 1]), torch.tensor([[False, False], [True, False]]))
+        >>> bool(given > without + 50)
+        True
+    """
+
+    def __init__(
+        self, x: Tensor, categories: Sequence[int], *, device: torch.device | str = "cpu"
+    ) -> None:
+        self.n_nodes, encoding = x.shape[1], Encoding.of(x, categories)
+        self._owner = encoding.owner(self.n_nodes)
+        self._place = torch.searchsorted(self._owner, torch.arange(self.n_nodes))
+        self._evidence = LinearEvidence(encoding(x), device=device)
+
+    def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
+        return self._evidence.log_evidence(self._place[child], parents[:, self._owner])
+
+    def residuals(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, N)
+        return self._evidence.residuals(self._place[child], parents[:, self._owner])
 
 
 @cache

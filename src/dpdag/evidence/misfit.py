@@ -11,8 +11,6 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["beyond_chance", "dependence", "independent_share", "likeness"]
-
 _OF_CAUSES, _OF_RESIDUALS = 5, 4  # polynomials of ranks
 _MOST = 2**25  # products at once
 _SERIES = 0.9  # of the rows, beneath which it is looked at why they do not count
@@ -81,13 +79,6 @@ def independent_share(x: Tensor) -> Tensor:  # (N, n) -> (n, n)
     arms of a trial that take turns, say: where what the one leaves of the other has no order, rows
     count as that says. A table that is sorted by one of its columns is no series, so that all of
     its rows count.
-
-    Example:
-        >>> noise = torch.randn(400, 2, generator=torch.Generator().manual_seed(0)).double()
-        >>> bool(independent_share(noise)[0, 1] > 0.8)
-        True
-        >>> bool(independent_share(noise.cumsum(0))[0, 1] < 0.05)
-        True
     """
     step = x.diff(dim=0)
     if bool(((step >= 0).all(0) | (step <= 0).all(0)).any()):

@@ -11,24 +11,15 @@ import torch
 from torch import Tensor
 
 from ..columns import Table
-from .families import (
-    AUTO,
-    FUNCTIONS,
-    KERNEL_OF,
-    MARGIN,
-    NEAR,
-    SIZE_FUNCTIONS,
-    FamilyAverage,
-)
-from .gp.batches import bits_of, members
+from .families import MARGIN, NEAR, SIZE_FUNCTIONS, FamilyAverage
 from .interactions import ClearPairs, simple_shapes
+from .known import bits_of, members
 from .misfit import dependence
-from .noise import noise_sizes, standardised
+from .noise import Sizes, noise_sizes, standardised
 from .screened import ScreenedEvidence
 from .switches import SWITCH
 
-__all__ = ["AUTO", "FUNCTIONS", "KERNEL_OF", "MixtureEvidence", "Weights"]
-
+_EVERY = slice(None)  # column, in its place
 _WEAK = 0.4  # nats per row that parents bring to a child before it counts as explained
 
 
@@ -82,18 +73,17 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
     def without_processes(self) -> MixtureEvidence | None:
         """The same of cheap functions alone; None where there are none."""
         cheap = [name for name in self.functions if name not in self.processes]
-        if not cheap or not self.processes:
-            return self if cheap else None
-        return self._alike(self.table, cheap, torch.arange(self.n_nodes))
+        if not cheap:
+            return None
+        return self._alike(cheap, _EVERY) if self.processes else self
 
     def by_curves(self) -> MixtureEvidence:
         """The same of lines and sums of curves, whatever the functions here."""
-        return self._alike(self.table, list(self.cheap), torch.arange(self.n_nodes))
+        return self._alike(["linear", "additive"], _EVERY)
 
     def relabelled(self, order: Tensor) -> MixtureEvidence:  # (n,)
         """The same with column ``order[k]`` in place k, knowing what is known."""
-        table = Table(*(part[:, order] for part in self.table))
-        own = self._alike(table, self.functions, order)
+        own = self._alike(self.functions, order)
         for name, process in own.processes.items():
             process.learn_from(self.processes[name], order)
         place = order.argsort()
@@ -101,15 +91,18 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             own._known[int(place[child]), bits_of(place[members(bits)])] = terms
         return own
 
-    def _alike(self, table: Table, functions: Sequence[str], order: Tensor) -> MixtureEvidence:
+    def _alike(
+        self, functions: Sequence[str], order: Tensor | slice, **more: Any
+    ) -> MixtureEvidence:
         """An evidence of the same kind, knowing nothing, with column ``order[k]`` in place k."""
-        return MixtureEvidence(
-            table,
+        return type(self)(
+            Table(*(part[:, order] for part in self.table)),
             functions=functions,
             any_noise=self.any_noise,
             asked=self.asked[order],
             device=self.device,
             deadline=self.deadline,
+            **more,
         )
 
     def holds(self, some: Sequence[str], graph: Tensor) -> bool:  # (n, n) bool
@@ -132,16 +125,12 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
 
     def size_weights(self, function: str, child: int, parents: Tensor) -> Tensor:  # -> (|S|, k)
         """Coefficients of the log size of a column's noise, by parent and smooth function."""
-        one, given = torch.tensor([child]), parents[None]
-        part = self.processes.get(function)
-        residual = (
-            part.fit(one, given).residual
-            if part is not None
-            else self.cheap[function].residuals(one, given)
-        )
-        index = parents.nonzero().T.to(self.device)
-        sizes = noise_sizes(standardised(residual), self.sums.features(index, SIZE_FUNCTIONS))
-        return sizes.weight.reshape(index.shape[1], -1).cpu()
+        left = self._left_by(function, torch.tensor([child]), parents[None])
+        return self._sizes(left, parents).weight.reshape(-1, SIZE_FUNCTIONS).cpu()
+
+    def _sizes(self, residual: Tensor, parents: Tensor) -> Sizes:  # (1, N), (n,) bool
+        features = self.sums.features(parents.nonzero().T.to(self.device), SIZE_FUNCTIONS)
+        return noise_sizes(standardised(residual), features)
 
     def misfits(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
         """Nats by which what is left of every column still depends on each column."""
@@ -160,15 +149,9 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
         if self.switches is not None:  # which leaves no residuals
             terms[self.functions.index(SWITCH)] = -math.inf
         function, noise = divmod(int(terms.flatten().argmax()), terms.shape[1])
-        name = self.functions[function]
-        part = self.processes.get(name)
-        residual = standardised(
-            self.cheap[name].residuals(one, given) if part is None else part.fit(one, given).residual
-        )
-        if noise < 2:
-            return residual[0].cpu()
-        features = self.sums.features(parents.nonzero().T.to(self.device), SIZE_FUNCTIONS)
-        return noise_sizes(residual, features).scaled[0].cpu()
+        left = self._left_by(self.functions[function], one, given)
+        scaled = standardised(left) if noise < 2 else self._sizes(left, parents).scaled
+        return scaled[0].cpu()
 
     # What searches ask for -------------------------------------------------------------------
 
@@ -226,9 +209,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
                 value[own] = process.probes(child[own], parents[own])
         return value
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         """By a process, where sums hold the evidence: with a parent more, that may change."""
         if not self.processes:
             return None
@@ -239,11 +220,9 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
             value[sums] = first.screens(child[sums], parents[sums])
         return value.masked_fill(value <= 0, -math.inf)
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
-        held = self._held_by(child, parents if like is None else like)
-        found = []
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
+        held = self._held_by(child, like)
+        found, processes = [], list(self.processes.values())
         for k in held.unique().tolist():
             own = (held == k).nonzero()[:, 0]
             asked = child[own], parents[own]
@@ -251,7 +230,7 @@ class MixtureEvidence(FamilyAverage, ScreenedEvidence):
                 residual = standardised(self.sums.residuals(*asked))
                 found.append((own, ClearPairs.of(residual, self._shapes, least)))
             else:
-                found.append((own, list(self.processes.values())[k].pair_probes(*asked, least)))
+                found.append((own, processes[k].pair_probes(*asked, least, like[own])))
         return ClearPairs.merged(found)
 
     @cached_property

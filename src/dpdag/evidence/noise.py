@@ -12,20 +12,6 @@ from torch import Tensor
 from ..ops.constants import constants
 from ..ops.shape import shape_gain
 
-__all__ = [
-    "NOISES",
-    "SCALES",
-    "Levels",
-    "Sizes",
-    "expected_precision",
-    "level_gain",
-    "log_gaussian",
-    "log_root",
-    "noise_factors",
-    "noise_sizes",
-    "standardised",
-]
-
 NOISES = ("Gaussian", "any shape", "Gaussian of a size that varies", "any shape and size")
 _FREE = 3.0  # degrees of freedom of the noise variance a priori
 SCALES = tuple(0.5 * 10.0**-k for k in range(7))  # of the noise variance a priori

@@ -10,8 +10,6 @@ from torch import Tensor
 from .base import Evidence
 from .interactions import ClearPairs
 
-__all__ = ["ExactScreen", "ScreenedEvidence"]
-
 
 class ScreenedEvidence(Evidence):
     r"""An evidence with a cheap estimate of what each change of a parent set would bring.
@@ -44,9 +42,7 @@ class ScreenedEvidence(Evidence):
         """A second, independent ranking of additions; None or −∞ where there is none."""
         return None
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         """What additions may bring to parents that do not act together yet; −∞ where nothing."""
         return None
 
@@ -54,16 +50,12 @@ class ScreenedEvidence(Evidence):
         """Which nodes are best explained by functions of several causes jointly."""
         return parents.sum(-1) > 1
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
         """Pairs of nodes that explain something only together, twice the nats.
 
         Arguments:
-            child: (b,).
-            parents: (b, n) bool.
             least: By chance it is some thirty at most.
-            like: (b, n) bool, parents whose likeliest functions are taken for these.
+            like: Parents, (b, n) bool, whose likeliest functions are taken for these.
         """
         raise NotImplementedError
 

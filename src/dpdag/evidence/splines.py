@@ -8,13 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-__all__ = ["SplineBasis", "fit_splines", "smoothness_grid"]
-
 # Knots are at least this far apart, in standard deviations: finer detail is noise.
 SPACING = 0.05
-_VARIABLES = (
-    8  # evaluated at once by a CPU, so that what is in between stays in a processor's cache
-)
+_VARIABLES = 8  # evaluated at once by a CPU, so that what is between stays in its cache
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import torch
@@ -13,8 +12,6 @@ from ..deadline import ENDLESS, Deadline
 from .additive import AdditiveEvidence
 from .base import Evidence
 from .discrete import DiscreteEvidence
-
-__all__ = ["SWITCH", "SwitchEvidence"]
 
 SWITCH = "switch"  # its name among kinds of functions
 
@@ -34,19 +31,8 @@ class SwitchEvidence(Evidence):
         root: (n,) log densities of the columns by themselves.
         continuous: (n,) bool, columns that may have modes; all by default.
         categories: Columns whose numbers are names.
-        curves: An evidence of sums of curves of a table, for estimates.
+        device: Where to compute estimates.
         deadline: Asked before every batch.
-
-    Example:
-        >>> cause, noise = torch.randn(2, 400, generator=torch.Generator().manual_seed(0)).double()
-        >>> x = torch.stack([cause, 5 * (cause > 0.3) + noise], 1)
-        >>> x = (x - x.mean(0)) / x.std(0)
-        >>> evidence = SwitchEvidence(Table(x, x), torch.zeros(2).double())
-        >>> given = torch.tensor([[False, True], [True, False]])
-        >>> [round(float(v)) for v in evidence.log_evidence(torch.arange(2), given)[:1]]
-        [0]
-        >>> bool(evidence.log_evidence(torch.arange(2), given)[1] > 150)
-        True
     """
 
     def __init__(
@@ -56,7 +42,7 @@ class SwitchEvidence(Evidence):
         *,
         continuous: Tensor | None = None,
         categories: tuple[int, ...] = (),
-        curves: Callable[[Table], Evidence] | None = None,
+        device: torch.device | str = "cpu",
         deadline: Deadline = ENDLESS,
     ) -> None:
         self.n_nodes, self.root = table.x.shape[1], root
@@ -67,7 +53,7 @@ class SwitchEvidence(Evidence):
         for k in categories:
             self._kinds[k] = "category"
         self._table = Table(table.x, above.to(table.x).where(self.has, table.x))
-        self._curves, self._deadline = curves or _curves, deadline
+        self._categories, self._device, self._deadline = categories, device, deadline
 
     @cached_property
     def _modes(self) -> DiscreteEvidence:
@@ -77,9 +63,10 @@ class SwitchEvidence(Evidence):
         return DiscreteEvidence(x, modes, self._kinds, functions=functions, deadline=self._deadline)
 
     @cached_property
-    def _estimate(self) -> Evidence:
+    def _estimate(self) -> AdditiveEvidence:
         x, modes = self._table
-        return self._curves(Table(x, standardise(modes)[0]))
+        y, categories = standardise(modes)[0], self._categories
+        return AdditiveEvidence(x, y=y, categories=categories, device=self._device)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value, own = self.root[child].clone(), self.has[child] & parents.any(-1)
@@ -101,7 +88,3 @@ class SwitchEvidence(Evidence):
             change = toggled - self._estimate.log_evidence(*asked)[:, None]
             value[rows] += change.where(which[rows], 0.0).nan_to_num(nan=-torch.inf)
         return value
-
-
-def _curves(table: Table) -> Evidence:
-    return AdditiveEvidence(table.x, y=table.y)

@@ -10,14 +10,9 @@ import torch
 from torch import Tensor
 
 from ..columns import Table
-from .blocks import CategoryCurves, CategoryLines
-from .categories import Indicators
 from .discrete import DiscreteEvidence
 from .mixture import MixtureEvidence
 from .noise import NOISES, Levels
-from .switches import SwitchEvidence
-
-__all__ = ["TypedEvidence"]
 
 
 class TypedEvidence(MixtureEvidence):
@@ -33,63 +28,26 @@ class TypedEvidence(MixtureEvidence):
         table: Standardised columns.
         discrete: Probabilities of the discrete ones.
         options: Of :class:`MixtureEvidence`.
-
-    Example:
-        >>> x = torch.randn(300, 1, generator=torch.Generator().manual_seed(0)).double()
-        >>> ill = (torch.sin(3 * x) + 0.2 * torch.cos(40 * x) > 0).double()
-        >>> both = torch.cat([x, 2 * ill - 1], -1)
-        >>> discrete = DiscreteEvidence(both, torch.cat([x, ill], -1), ["continuous", "binary"])
-        >>> evidence = TypedEvidence(Table(both, both), discrete, functions=["linear", "additive"])
-        >>> graphs = torch.tensor([[[0, 0], [1, 0]], [[0, 1], [0, 0]]]).bool()  # parents of each
-        >>> right, wrong = (evidence.log_evidence(torch.arange(2), one).sum() for one in graphs)
-        >>> bool(right > wrong + 5)
-        True
     """
 
     def __init__(self, table: Table, discrete: DiscreteEvidence, **options: Any) -> None:
         self.discrete = discrete
         # Values are not spread out: as causes they are what they are.
         x, y = (part.double().cpu() for part in table)
-        super().__init__(Table(x, torch.where(discrete.discrete, x, y)), **options)
+        super().__init__(
+            Table(x, torch.where(discrete.discrete, x, y)),
+            categories=discrete.categories,
+            continuous=~discrete.discrete,
+            **options,
+        )
         self._roots[discrete.discrete] = -math.inf
         self._roots[discrete.discrete, 0] = discrete.log_root[discrete.discrete]
 
-    def _alike(self, table: Table, functions: Sequence[str], order: Tensor) -> MixtureEvidence:
-        return TypedEvidence(
-            table,
-            self.discrete.relabelled(order, functions),
-            functions=functions,
-            any_noise=self.any_noise,
-            asked=self.asked[order],
-            device=self.device,
-            deadline=self.deadline,
-        )
-
-    def _categories(self) -> dict[int, Tensor]:
-        x = self.table.x
-        return {k: Indicators.of(x, k)(x) for k in self.discrete.categories}
-
-    def _switches(self) -> SwitchEvidence:
-        return SwitchEvidence(
-            self.table,
-            self._roots.logsumexp(-1),
-            continuous=~self.discrete.discrete,
-            categories=self.discrete.categories,
-            curves=self._curves,
-            deadline=self.deadline,
-        )
-
-    def _cheap(self, table: Table) -> dict[str, Any]:
-        if not self.discrete.categories:
-            return super()._cheap(table)
-        of_categories: dict[str, Any] = {
-            "categories": self.discrete.categories,
-            "device": self.device,
-        }
-        return {
-            "linear": CategoryLines(table.y, **of_categories),
-            "additive": CategoryCurves(table.x, y=table.y, **of_categories),
-        }
+    def _alike(
+        self, functions: Sequence[str], order: Tensor | slice, **more: Any
+    ) -> MixtureEvidence:
+        discrete = self.discrete.relabelled(torch.arange(self.n_nodes)[order], functions)
+        return super()._alike(functions, order, discrete=discrete, **more)
 
     def _given(
         self, child: Tensor, parents: Tensor, goal: Tensor, dear: Tensor
@@ -145,9 +103,7 @@ class TypedEvidence(MixtureEvidence):
         """Of a continuous child; a discrete one is probed by what curves leave of its codes."""
         return torch.where(self.discrete.discrete[child], -1, super()._held_by(child, parents))
 
-    def joint_screens(
-        self, child: Tensor, parents: Tensor
-    ) -> Tensor | None:  # (b,), (b, n) -> (b, n)
+    def joint_screens(self, child: Tensor, parents: Tensor) -> Tensor | None:  # -> (b, n)
         """Of continuous children; processes of the others are latent ones."""
         continuous = ~self.discrete.discrete[child]
         return super().joint_screens(child, parents & continuous[:, None])

@@ -7,8 +7,6 @@ from torch import Tensor
 
 from .gram import Gram
 
-__all__ = ["Unshared"]
-
 _ROWS = 64  # nodes that are compared with all others at once
 
 

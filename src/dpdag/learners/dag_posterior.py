@@ -13,8 +13,8 @@ from torch import Tensor
 from ..columns import ColumnType, column_types
 from ..deadline import Deadline
 from ..distributions import Constraints
+from ..evidence.families import AUTO, FUNCTIONS
 from ..evidence.gp import TIME_BUDGET
-from ..evidence.mixture import AUTO, FUNCTIONS
 from ..ops.graphs import topological_order
 from ..ops.rows import drawn_rows
 from ..ops.threads import threads_for

@@ -15,8 +15,9 @@ from ..columns import table_of
 from ..distributions.knowledge import Constraints
 from ..evidence.base import Evidence
 from ..evidence.divided import divided
+from ..evidence.families import FUNCTIONS, KERNEL_OF
 from ..evidence.gp import GridGPEvidence
-from ..evidence.mixture import FUNCTIONS, KERNEL_OF, MixtureEvidence
+from ..evidence.mixture import MixtureEvidence
 from ..ops.rows import evenly_ordered
 from ..posterior import MAX_NODES, SubsetPosterior, exact_posterior
 from ..scm import Mechanisms, fit_gp, fit_mixed

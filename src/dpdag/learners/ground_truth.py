@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from ..distributions.knowledge import Constraints
+from ..evidence.families import FUNCTIONS
 from ..evidence.gp import TIME_BUDGET
-from ..evidence.mixture import FUNCTIONS
 from ..mechanisms import MECHANISMS
 from ..objectives import LIKELIHOODS
 from ..ops.labels import label_texts

@@ -21,8 +21,9 @@ from ..deadline import ENDLESS, Deadline
 from ..distributions import Constraints
 from ..evidence.discrete import DiscreteEvidence
 from ..evidence.divided import divided_mixture
+from ..evidence.families import AUTO, KERNEL_OF
 from ..evidence.gp import affordable_rows, device_speed, search_seconds
-from ..evidence.mixture import AUTO, KERNEL_OF, MixtureEvidence
+from ..evidence.mixture import MixtureEvidence
 from ..evidence.typed import TypedEvidence
 from ..ops.rows import drawn_rows, varied_rows
 from ..posterior import (

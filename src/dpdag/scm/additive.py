@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..evidence.blocks import CategoryCurves
+from ..evidence.additive import AdditiveEvidence
 from ..evidence.categories import FunctionBasis
 from ..evidence.gram import equal_sets
 from ..evidence.splines import SplineBasis
@@ -90,7 +90,7 @@ def fit_additive(
         >>> bool((model(x)[:, 1] - x[:, 1]).abs().max() < 0.05)
         True
     """
-    evidence = CategoryCurves(x, y=x, n_functions=n_functions, categories=categories)
+    evidence = AdditiveEvidence(x, n_functions=n_functions, categories=categories)
     n, size = evidence.n_nodes, evidence.basis.size
     precision = evidence.best(torch.arange(n), adjacency.T)
     weight = x.new_zeros(n, size, n)

@@ -13,7 +13,7 @@ from ..columns import TypedColumns
 from ..evidence.categories import FunctionBasis, fit_functions
 from ..evidence.cells import ordered_cells, pooled_cells
 from ..evidence.features import SMOOTHNESS
-from ..evidence.laplace import laplace_mode
+from ..evidence.laplace import laplace
 from ..evidence.likelihoods import (
     DISPERSIONS,
     Likelihood,
@@ -201,7 +201,7 @@ def _column(
     phi, precision = features[seen][:, mask][None], grid[:, mask][None]
     found: list[tuple[float, DiscreteColumn]] = []
     for kind, likelihood, support, cell, share, within in _laws_of(column, values, x, seen, types):
-        mode = laplace_mode(likelihood, torch.zeros(1, dtype=torch.long), phi, precision)
+        mode = laplace(likelihood, torch.zeros(1, dtype=torch.long), phi, precision)
         at = int(mode.value.argmax())
         weight = features.new_zeros(*mask.shape, likelihood.n_functions)
         weight[mask] = mode.weight.flatten(0, 2)[at].T

@@ -145,8 +145,7 @@ def fit_gp(
     known, x = evidence, x.double()
     if known is None:
         some, _ = standardise(spaced(x, rows))
-        own = {one.column: one(some) for one in Encoding.of(some, categories).categories}
-        known = GPEvidence(some, kernel=kernel, categories=own)
+        known = GPEvidence(some, kernel=kernel, categories=categories)
     kernel = known.kernel.name
     encoding, n = Encoding.of(x, categories), x.shape[1]
     read, owner = encoding(x), encoding.owner(n)

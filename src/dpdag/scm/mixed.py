@@ -89,7 +89,7 @@ def fit_mixed(
     parts = tuple(
         _fit_part(functions[k], x, graph & (best == k), evidence, categories) for k in used.tolist()
     )
-    basis = evidence.sums.splines
+    basis = evidence.sums.basis.splines
     size_weight = x.new_zeros(n, basis.size, n)
     varies = len(NOISES) // 2
     for child in graph.any(0).nonzero()[:, 0].tolist():

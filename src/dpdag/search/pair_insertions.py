@@ -50,7 +50,8 @@ def insert_pairs(climb: Climb) -> bool:
     asked = [child for child in range(len(climb.edges)) if _may_want_pairs(climb, child, "pair")]
     if not asked:
         return False
-    found = climb.evidence.pair_probes(torch.tensor(asked), climb.parents(asked), _clear(climb))
+    parents = climb.parents(asked)
+    found = climb.evidence.pair_probes(torch.tensor(asked), parents, _clear(climb), parents)
     each = (_promising(climb, child, *found.of_row(k)) for k, child in enumerate(asked))
     return _give_best(climb, [one for one in each if one])
 
@@ -102,7 +103,7 @@ def exchange_for_pairs(climb: Climb) -> bool:
     now = climb.parents(child)
     fewer = now.clone()
     fewer[np.arange(len(edges)), parent] = False
-    found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), like=now)
+    found = climb.evidence.pair_probes(torch.from_numpy(child), fewer, _clear(climb), now)
     # Scores are shares of a variance, in rows; so is what nats say that the parent explains.
     rows = climb.evidence.n_rows
     least = _LIKE_IT * rows * -np.expm1(2 * climb.change[parent, child] / rows)

@@ -1,8 +1,8 @@
 """Gaussian processes over all parents jointly."""
 
-from .batches import Families
 from .budget import TIME_BUDGET, affordable_rows, device_speed, search_seconds
 from .grid import GridGPEvidence
+from .inputs import Families
 from .kernels import KERNELS
 from .marginal import gp_weights
 from .process import GPEvidence

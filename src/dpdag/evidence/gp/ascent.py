@@ -8,8 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Ascent", "maximise"]
-
 _HOPE = 3.0  # times what a step promises, that an ascent may bring at most
 
 Objective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
@@ -59,19 +57,6 @@ def maximise(
         start: First points; moved into the box.
         steps: Evaluations of a member after the first, at most.
         target: A member that promises to stay below is given up.
-
-    Example:
-        >>> peak = torch.tensor([[1.0, 2.0], [3.0, -1.0]])
-        >>> def parabola(rows, points):
-        ...     distance = points - peak[rows]
-        ...     return -(distance**2).sum(-1), -2 * distance, distance
-        >>> identity = torch.eye(2).expand(2, 2, 2) / 4
-        >>> box = torch.tensor([5.0, 5.0])
-        >>> found = maximise(parabola, torch.zeros(2, 2), lower=-box, upper=box,
-        ...                  inverse_hessian=identity, steps=20, tolerance=1e-6)
-        >>> found.point.round(decimals=2)
-        tensor([[ 1.,  2.],
-                [ 3., -1.]])
     """
     point = start.clamp(lower, upper)
     lower, upper = lower.expand_as(point), upper.expand_as(point)

@@ -8,15 +8,6 @@ import torch
 
 from ...ops.memory import available_bytes
 
-__all__ = [
-    "TIME_BUDGET",
-    "affordable_rows",
-    "affordable_sets",
-    "device_speed",
-    "search_seconds",
-    "set_bytes",
-]
-
 TIME_BUDGET = 120.0  # seconds of a search
 _PER_COLUMN = 1.0  # seconds at a thousand rows on one CPU core; from half to twice that was seen
 _POWER = 2.5  # of the rows

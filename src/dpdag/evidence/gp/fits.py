@@ -9,8 +9,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["GPFit", "Known", "promised"]
-
 _DOUBT = 6.0, 0.25  # nats, and share of it, by which a change on few rows may miss that on all
 _UNKNOWN = math.inf, 0.0
 

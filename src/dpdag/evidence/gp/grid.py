@@ -16,8 +16,6 @@ from ..noise import log_root
 from .kernels import KERNELS
 from .marginal import gp_evidence
 
-__all__ = ["GridGPEvidence"]
-
 _NOISE = (0.06, 0.25, 1.0)
 
 

@@ -1,16 +1,46 @@
-"""Columns as kernels read them: numbers as they are, a category as several features."""
+"""Children with parent sets, and columns as kernels read them: a category is several features."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from .batches import Families
+from ...columns import Table
+from ..categories import Encoding
+from ..gram import padded_members
 
-__all__ = ["Inputs", "Read"]
+
+class Families(NamedTuple):
+    """A batch of children with parent sets, padded to one width."""
+
+    child: Tensor  # (b,)
+    members: Tensor  # (b, w)
+    mask: Tensor  # (b, w) bool
+
+    @classmethod
+    def of(cls, child: Tensor, parents: Tensor) -> Families:  # (b,), (b, n) bool
+        """Members of each set, first ones first, padded to the widest."""
+        return cls(child, *padded_members(parents))
+
+    def take(self, rows: Tensor) -> Families:
+        """Some of them."""
+        return Families(*(part[rows] for part in self))
+
+    def own(self, parameters: Tensor) -> list[Tensor]:  # (b, w + 2) -> (|S| + 2,) each
+        """Kernel parameters of every set without those that pad it."""
+        kept = torch.nn.functional.pad(self.mask, (0, 2), value=True)
+        return [each[some] for each, some in zip(parameters, kept)]
+
+    def parameters(self, scales: Tensor, ends: Tensor) -> Tensor:  # (b, n), (b, 2) -> (b, w + 2)
+        """Those of every set from the scales of all nodes."""
+        return torch.cat([scales.gather(1, self.members), ends], -1)
+
+    def children(self, table: Table) -> Tensor:  # -> (b, N)
+        """Values of the children."""
+        return table.y[:, self.child.to(table.y.device)].T
 
 
 class Read(NamedTuple):
@@ -56,11 +86,10 @@ class Inputs(NamedTuple):
     plain: bool
 
     @classmethod
-    def of(cls, x: Tensor, categories: Mapping[int, Tensor]) -> Inputs:  # (N, n), (N, K) each
-        """Of a table with categories as indicators."""
-        blocks = [categories.get(k, column[:, None]) for k, column in enumerate(x.T)]
-        owner = [k for k, block in enumerate(blocks) for _ in range(block.shape[1])]
-        return cls(torch.cat([b.to(x) for b in blocks], -1), torch.tensor(owner), not categories)
+    def of(cls, x: Tensor, categories: Sequence[int]) -> Inputs:  # (N, n)
+        """Of a table with categories in some places, as indicators."""
+        encoding = Encoding.of(x, categories)
+        return cls(encoding(x), encoding.owner(x.shape[1]), not categories)
 
     def first(self, rows: int) -> Inputs:
         """Its first rows."""

@@ -12,8 +12,6 @@ from torch import Tensor
 
 from ...registry import Registry
 
-__all__ = ["KERNELS", "Covariance", "Kernel", "NetworkKernel", "SmoothKernel", "rbf"]
-
 _MOST = 1 - 1e-6  # of a sine; float32 tells it from one
 _NOISE = (0.01, 0.25, 64.0)  # noise variance over amplitude; float32 is safe from 0.01
 
@@ -33,7 +31,6 @@ class Kernel(ABC):
 
     Attributes:
         name: In ``KERNELS``.
-        has_line: Whether the other parameter weighs a linear part.
         length_scale: Least, first and largest value, in standard deviations of a column.
         extra: The same of the other parameter.
         curvature: Typical inverse curvature per row of the logarithms of length scale, noise ratio
@@ -43,7 +40,6 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str]
-    has_line: ClassVar[bool] = False
     length_scale: ClassVar[tuple[float, float, float]]
     extra: ClassVar[tuple[float, float, float]]
     curvature: ClassVar[tuple[float, float, float]]
@@ -99,21 +95,18 @@ class Kernel(ABC):
         typical curvatures N / c.
         """
         width = parameters.shape[-1] - 2
-        spread, typical = self._spread(width), _one_each(self.curvature, width)
+        spread, typical = one_each(self.spread, width), one_each(self.curvature, width)
         volume = (typical / rows / spread.square()).clamp(max=1.0).log() / 2
         return volume - ((parameters - self.start(width)) / spread).square() / 2
 
     def prior_pull(self, parameters: Tensor) -> Tensor:  # (*, w + 2) -> (*, w + 2)
         """What the prior takes off the slopes."""
         width = parameters.shape[-1] - 2
-        return (parameters - self.start(width)) / self._spread(width).square()
-
-    def _spread(self, width: int) -> Tensor:  # (w + 2,)
-        return _one_each(self.spread, width)
+        return (parameters - self.start(width)) / one_each(self.spread, width).square()
 
     def _level(self, k: int, width: int) -> Tensor:
         values = self.length_scale[k], _NOISE[k], self.extra[k]
-        return _one_each(tuple(map(math.log, values)), width)
+        return one_each(tuple(map(math.log, values)), width)
 
 
 KERNELS: Registry[Kernel] = Registry("kernel")
@@ -127,7 +120,6 @@ class SmoothKernel(Kernel):
     """
 
     name = "rbf"
-    has_line = True
     length_scale = (0.3, 1.4, 20.0)
     extra = (1e-3, 0.01, 64.0)
     curvature = (6.0, 40.0, 500.0)
@@ -234,7 +226,8 @@ def rbf(z: Tensor, other: Tensor | None = None) -> Tensor:  # (*, N, d), (*, M, 
 
 
 @lru_cache(maxsize=256)
-def _one_each(values: tuple[float, ...], width: int) -> Tensor:  # -> (w + 2,), not to be written to
+def one_each(values: tuple[float, ...], width: int) -> Tensor:  # -> (w + 2,), not to be written to
+    """The first value for each of several length scales, and the others."""
     each, *others = values
     return torch.tensor([each] * width + others, dtype=torch.float64)
 

@@ -10,15 +10,6 @@ from torch import Tensor
 from ..noise import expected_precision, log_gaussian
 from .kernels import Covariance, Kernel, SmoothKernel
 
-__all__ = [
-    "additions_score",
-    "column_features",
-    "gp_evidence",
-    "gp_evidence_and_gradient",
-    "gp_residual",
-    "gp_weights",
-]
-
 _FEATURES = 10  # per column in the score test
 _SMOOTH = SmoothKernel()
 

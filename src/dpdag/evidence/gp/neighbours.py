@@ -8,8 +8,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Trials", "neighbours", "typical_scale", "widest"]
-
 _NOISIER = math.log(4)  # noise that may take the place of a parent
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -12,14 +12,14 @@ from ...columns import Table
 from ...deadline import ENDLESS, Deadline
 from ...ops.memory import require_memory
 from ..interactions import ClearPairs, simple_shapes
+from ..known import Key, bits_of, keys_of, members, one_apart
 from ..noise import log_root
 from ..screened import ScreenedEvidence
 from .ascent import Ascent, maximise
-from .batches import BySets, Families, bits_of, keys_of, members
 from .budget import affordable_sets, set_bytes
 from .fits import GPFit, Known, promised
-from .inputs import Inputs
-from .kernels import KERNELS
+from .inputs import Families, Inputs
+from .kernels import KERNELS, one_each
 from .marginal import (
     additions_score,
     column_features,
@@ -28,8 +28,6 @@ from .marginal import (
     gp_residual,
 )
 from .neighbours import Trials, neighbours, typical_scale, widest
-
-__all__ = ["GPEvidence", "GPFit"]
 
 _TRUST = 6.0  # nats promised by a step that need not be checked
 _ON_ONE_CORE = 4  # parent sets evaluated in one batch where a batch brings no speed
@@ -47,17 +45,16 @@ class GPEvidence(ScreenedEvidence):
     with one length scale ℓ per parent. The variance is integrated out exactly
     (:func:`~dpdag.evidence.noise.log_gaussian`), kernel parameters by Laplace's method under
     log-normal priors around typical values, with curvatures typical of the kernel. They start from
-    the best known neighbouring parent set, are found on ``screen_rows`` rows and finished on all
-    of them, so that a value depends on earlier calls by a fraction of a nat.
+    the best known neighbouring parent set, are found on 300 rows at most and finished on all of
+    them, so that a value depends on earlier calls by a fraction of a nat.
 
     Arguments:
         table: Standardised columns.
-        screen_rows: Rows of the cheap screening.
         kernel: "rbf" for smooth functions, "network" for infinitely wide networks.
         device: Where the matrices live.
         dtype: Of the matrices; sums are always float64.
         deadline: Asked before every batch.
-        categories: (N, K) features of columns that are categories, which are causes only.
+        categories: Places of categories, which are causes only.
 
     Reference:
         Friedman and Nachman, *Gaussian process networks* (2000).
@@ -78,27 +75,26 @@ class GPEvidence(ScreenedEvidence):
         self,
         table: Table | Tensor,  # (N, n)
         *,
-        screen_rows: int | None = None,
         kernel: str = "rbf",
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
         deadline: Deadline = ENDLESS,
-        categories: Mapping[int, Tensor] | None = None,
+        categories: Sequence[int] = (),
     ) -> None:
         self.deadline = deadline
         if isinstance(table, Tensor):
             table = Table(table, table)
         self.n_rows, self.n_nodes = table.x.shape
         on_gpu = torch.device(device).type != "cpu"
-        if screen_rows is None:
-            few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
-            screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
         self.kernel = KERNELS[kernel]
         self.lookahead = _ASKED_FOR if on_gpu else _ON_ONE_CORE
         self._table = Table(*(part.to(device, dtype) for part in table))
-        self._inputs = Inputs.of(self._table.x, categories or {})
-        self.screen_rows = screen_rows
-        self._screen = self._table.first(screen_rows)
+        inputs = Inputs.of(table.x, categories)
+        self._inputs = inputs._replace(values=inputs.values.to(self._table.x))
+        few = min(_MOST_ROWS, max(_LEAST_ROWS, 3 * self.n_rows // 10))
+        self.screen_rows = few if self.n_rows > _MOST_ROWS else self.n_rows
+        self._screen = self._table.first(self.screen_rows)
+        self._scale = self.n_rows / self.screen_rows  # of nats on these rows to those on all
         self._chunk = affordable_sets(self.n_rows, _ON_GPU if on_gpu else _ON_ONE_CORE, device)
         require_memory(
             set_bytes(self.n_rows, self._table.x.element_size()),
@@ -106,7 +102,7 @@ class GPEvidence(ScreenedEvidence):
             way_out="lower 'rows'",
             device=str(device),
         )
-        self._known: BySets[Known] = BySets()
+        self._known: dict[Key, Known] = {}
         self._shapes: Tensor | None = None
         self._feature_cache: dict[float, Tensor] = {}
 
@@ -114,9 +110,6 @@ class GPEvidence(ScreenedEvidence):
     def device(self) -> torch.device:
         """Where the matrices live."""
         return self._table.x.device
-
-    def __len__(self) -> int:
-        return len(self._known)
 
     def log_evidence(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b,)
         value = log_root(self._table.y)[child]
@@ -152,13 +145,9 @@ class GPEvidence(ScreenedEvidence):
         found = {key: self._known[key].parameters for key in keys if key in self._known}
         new = torch.tensor([key not in found for key in keys])
         for rows in self._chunks(parents, new):
-            near = [self._neighbour(*keys[row]) for row in rows.tolist()]
-            point, hessian = self._starts(parents[rows], near)
-            families = Families.of(child[rows], parents[rows])
-            scale = self.n_rows / len(self._screen.x)
-            points = self._ascend(self._screen, families, point, hessian * scale).point
-            for row, own in zip(rows.tolist(), points):
-                found[keys[row]] = torch.cat([own[: int(parents[row].sum())], own[-2:]])
+            families, _, point, hessian = self._start(child[rows], parents[rows])
+            points = self._ascend(self._screen, families, point, hessian * self._scale).point
+            found.update(zip([keys[row] for row in rows.tolist()], families.own(points)))
         return [found[key] for key in keys]
 
     def fit(
@@ -176,7 +165,7 @@ class GPEvidence(ScreenedEvidence):
         nothing = torch.full((len(child),), -math.inf, dtype=torch.float64)
         goal = nothing if target is None else target
         rough_goal = nothing if rough_target is None else rough_target
-        found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
+        found = GPFit.empty(len(child), self.n_rows, self.device)
         keys = keys_of(child, parents)
         for k, key in enumerate(keys):
             if key in self._known:
@@ -184,13 +173,12 @@ class GPEvidence(ScreenedEvidence):
                 found.value[k], found.rough[k], found.final[k] = old.value, old.rough, True
                 found.residual[k] = old.residual
         for rows in self._chunks(parents, ~found.final):
-            part, points = self._optimise(child[rows], parents[rows], goal[rows], rough_goal[rows])
+            part, own = self._optimise(child[rows], parents[rows], goal[rows], rough_goal[rows])
             found.put(rows, part)
             for k, row in enumerate(rows.tolist()):
                 if part.final[k]:
-                    own = torch.cat([points[k, : int(parents[row].sum())], points[k, -2:]])
                     value, rough = float(part.value[k]), float(part.rough[k])
-                    self._known[keys[row]] = Known(value, rough, own, part.residual[k].float())
+                    self._known[keys[row]] = Known(value, rough, own[k], part.residual[k].float())
         return found
 
     def _chunks(self, parents: Tensor, some: Tensor) -> Iterator[Tensor]:  # (b, n), (b,) bool
@@ -203,18 +191,15 @@ class GPEvidence(ScreenedEvidence):
 
     def _optimise(
         self, child: Tensor, parents: Tensor, goal: Tensor, rough_goal: Tensor
-    ) -> tuple[GPFit, Tensor]:  # (b,), (b, n) bool, (b,), (b,)
-        families = Families.of(child, parents)
-        near = [self._neighbour(*key) for key in keys_of(child, parents)]
-        point, hessian = self._starts(parents, near)
-        found = GPFit.empty(len(child), self.n_rows, self._table.x.device)
+    ) -> tuple[GPFit, list[Tensor]]:  # (b,), (b, n) bool, (b,), (b,)
+        families, known, point, hessian = self._start(child, parents)
+        found = GPFit.empty(len(child), self.n_rows, self.device)
         open_ = torch.arange(len(child))
-        if len(self._screen.x) < self.n_rows:
-            scale = self.n_rows / len(self._screen.x)
-            rough = self._ascend(self._screen, families, point, hessian * scale)
-            point, hessian = rough.point, rough.inverse_hessian / scale
+        if self.screen_rows < self.n_rows:
+            rough = self._ascend(self._screen, families, point, hessian * self._scale)
+            point, hessian = rough.point, rough.inverse_hessian / self._scale
             found.rough.copy_(rough.value)
-            hoped, doubt = promised(rough.value, near, scale)
+            hoped, doubt = promised(rough.value, known, self._scale)
             hopeful = rough.value >= rough_goal
             short = hopeful & (hoped + doubt < goal)
             found.value[short] = hoped[short]
@@ -225,7 +210,7 @@ class GPEvidence(ScreenedEvidence):
             found.value[open_], point[open_] = fine.value, fine.point
             found.final[open_] = ~fine.given_up
             found.residual[open_] = fine.details
-        return found, point
+        return found, families.own(point)
 
     def _ascend(
         self,
@@ -245,7 +230,8 @@ class GPEvidence(ScreenedEvidence):
             )
             value = value + self._log_prior(some, parameters, rows_used)
             gradient = read.gather(gradient, parameters.shape[-1] - 2)
-            return value, gradient - self._pull(some, parameters), residual
+            pull = self.kernel.prior_pull(parameters) * _with_ends(some.mask)
+            return value, gradient - pull, residual
 
         lower, upper = self.kernel.bounds(start.shape[-1] - 2)
         return maximise(
@@ -260,33 +246,22 @@ class GPEvidence(ScreenedEvidence):
             target=target,
         )
 
-    def _values(self, table: Table, families: Families, parameters: Tensor) -> Tensor:  # (b,)
-        y, read = families.children(table), self._inputs.first(len(table.x)).read(families)
-        value = gp_evidence(y.unsqueeze(-1), read.x, read.spread(parameters), self.kernel)[:, 0]
-        return value + self._log_prior(families, parameters, len(table.x))
-
-    def _log_prior(self, families: Families, parameters: Tensor, rows: int = 0) -> Tensor:  # (b,)
+    def _log_prior(self, families: Families, parameters: Tensor, rows: int) -> Tensor:  # (b,)
         """Of kernel parameters, with the volume that ``rows`` rows leave them."""
-        prior = self.kernel.log_prior(parameters, rows or self.n_rows)
-        return (prior * _with_ends(families.mask)).sum(-1)
+        return (self.kernel.log_prior(parameters, rows) * _with_ends(families.mask)).sum(-1)
 
-    def _pull(self, families: Families, parameters: Tensor) -> Tensor:  # (b, w + 2)
-        return self.kernel.prior_pull(parameters) * _with_ends(families.mask)
-
-    def _neighbour(self, child: int, bits: int) -> tuple[int, Known] | None:
-        """The best known set with one parent more or less, as bits, and what is known of it."""
-        known = self._known.near(child, bits)
-        return max(known, key=lambda one: one[1].value, default=None)
-
-    def _starts(
-        self, parents: Tensor, near: Sequence[tuple[int, Known] | None]
-    ) -> tuple[Tensor, Tensor]:  # (b, n) bool -> (b, w + 2), (b, w + 2, w + 2)
-        """Where to begin, and the inverse of what the curvature may be there."""
-        width = int(parents.sum(-1).max())
-        point = torch.stack([self._warm(row, known, width) for row, known in zip(parents, near)])
-        by_scale, *others = self.kernel.curvature
-        curvature = torch.tensor([by_scale] * width + others, dtype=torch.float64)
-        return point, (torch.diag(curvature) / self.n_rows).expand(len(parents), -1, -1)
+    def _start(
+        self, child: Tensor, parents: Tensor
+    ) -> tuple[Families, list[tuple[int, Known] | None], Tensor, Tensor]:  # (b,), (b, n) bool
+        """The sets, the best known neighbour of each, points (b, w + 2) to begin at, and the
+        inverses (b, w + 2, w + 2) of what the curvature may be there."""
+        beside = [one_apart(self._known, *key, self.n_nodes) for key in keys_of(child, parents)]
+        known = [max(sets, key=lambda one: one[1].value, default=None) for sets in beside]
+        families = Families.of(child, parents)
+        width = families.mask.shape[1]
+        point = torch.stack([self._warm(row, one, width) for row, one in zip(parents, known)])
+        hessian = torch.diag(one_each(self.kernel.curvature, width)) / self.n_rows
+        return families, known, point, hessian.expand(len(parents), -1, -1)
 
     def _warm(
         self, parents: Tensor, near: tuple[int, Known] | None, width: int
@@ -316,24 +291,24 @@ class GPEvidence(ScreenedEvidence):
         values = self._tried(child[trials.row], trials)
         base = values[: len(child)]
         change = torch.full(parents.shape, -math.inf, dtype=torch.float64)
-        scale = self.n_rows / len(self._screen.x)
         row, node = trials.row[len(child) :], trials.node[len(child) :]
-        gain = (values[len(child) :] - base[row]) * scale
+        gain = (values[len(child) :] - base[row]) * self._scale
         change.view(-1).scatter_reduce_(0, row * self.n_nodes + node, gain, "amax")
         return change
 
     def _tried(self, child: Tensor, trials: Trials) -> Tensor:  # (t,) -> (t,)
         """Values on the rows of the screening, sets of like size together."""
         values = torch.empty(len(child), dtype=torch.float64)
-        rows_used = len(self._screen.x)
+        rows_used = self.screen_rows
         chunk = max(1, 64_000_000 // rows_used**2) if self._table.x.is_cuda else 10
         for rows in trials.sets.sum(-1).argsort(stable=True).split(chunk):
             self.deadline.check()
             part = trials.take(rows)
             families = Families.of(child[rows], part.sets)
-            scales = part.scales.gather(1, families.members)
-            parameters = torch.cat([scales, part.ends], -1)
-            values[rows] = self._values(self._screen, families, parameters)
+            parameters = families.parameters(part.scales, part.ends)
+            y, read = families.children(self._screen), self._inputs.first(rows_used).read(families)
+            value = gp_evidence(y.unsqueeze(-1), read.x, read.spread(parameters), self.kernel)
+            values[rows] = value[:, 0] + self._log_prior(families, parameters, rows_used)
         return values
 
     def probes(self, child: Tensor, parents: Tensor) -> Tensor:  # (b,), (b, n) -> (b, n)
@@ -347,19 +322,16 @@ class GPEvidence(ScreenedEvidence):
             for rows in self._chunks(parents, (typical * 4).round() == key):
                 families = Families.of(child[rows], parents[rows])
                 y, read = families.children(self._table), self._inputs.read(families)
-                own = torch.cat([scales[rows].gather(1, families.members), ends[rows]], -1)
+                own = families.parameters(scales[rows], ends[rows])
                 value[rows] = additions_score(y, read.x, read.spread(own), features, self.kernel)
         return value
 
-    def pair_probes(
-        self, child: Tensor, parents: Tensor, least: float, like: Tensor | None = None
-    ) -> ClearPairs:
+    def pair_probes(self, child: Tensor, parents: Tensor, least: float, like: Tensor) -> ClearPairs:
         residual = self._table.y[:, child.to(self.device)].T.contiguous()
         for rows in self._chunks(parents, parents.any(-1)):
             families = Families.of(child[rows], parents[rows])
             found = self._rough_parameters(child[rows], parents[rows])
-            scales, ends = widest(parents[rows], found)
-            own = torch.cat([scales.gather(1, families.members), ends], -1)
+            own = families.parameters(*widest(parents[rows], found))
             y, read = families.children(self._table), self._inputs.read(families)
             residual[rows] = gp_residual(y, read.x, read.spread(own), self.kernel)
         if self._shapes is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import datasets
 from ...datasets import Dataset, Provenance
-from ...evidence.mixture import FUNCTIONS
+from ...evidence.families import FUNCTIONS
 from ...learners import DAGPosterior
 from ..experiment import Method, Source
 from ..views import DIRECTED, SECONDS, SHD, Metric, all_in_one
