@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..experiment import Source
 from ..measures import Array
 
 
+@dataclass(frozen=True)
 class LocationScale:
     """Sums of sines, with noise of its own whose size follows the parents too."""
 
@@ -27,6 +29,7 @@ class LocationScale:
         return np.asarray((np.sin(rate * x + phase) + lean * x).sum(-1) + noise)
 
 
+@dataclass(frozen=True)
 class Products:
     """Products of two parents each, in turn; a sine of what is left over."""
 
@@ -40,6 +43,7 @@ class Products:
         return np.asarray(np.concatenate([together, alone], axis=1) @ weight)
 
 
+@dataclass(frozen=True)
 class Steps:
     """Sums of jumps, two for each parent."""
 
