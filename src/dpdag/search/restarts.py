@@ -41,7 +41,8 @@ def find_graph(
     was found with.
 
     Arguments:
-        counts: Whether a graph found with an evidence tells enough to look for better ones nearby.
+        counts: Whether a graph found with an evidence tells enough to look for better ones nearby,
+            which of lines it always does: a wrong one among many edges seems to tell little.
     """
     climb = partial(hill_climb, prior=prior, constraints=constraints)
     cheap = evidence.without_processes()
@@ -51,10 +52,11 @@ def find_graph(
     try:
         if evidence.n_nodes <= _NODES and evidence.holds(cheap.functions, found.adjacency):
             # Where lines explain most columns, directions hang together over long distances.
-            if cheap.holds(["linear"], found.adjacency):
+            lines = cheap.holds(["linear"], found.adjacency)
+            if lines:
                 starts = _graphs_of_lines(cheap, prior.fixed(), constraints)
                 found = _best([found, *(climb(cheap, start=own) for own in starts)])
-            if counts(found, cheap):
+            if lines or counts(found, cheap):
                 again = iterated_search(
                     cheap,
                     prior=prior.fixed(),  # where a falling price of edges would lead into thickets
