@@ -212,7 +212,8 @@ def noise_sizes(residual: Tensor, features: Tensor) -> Sizes:  # (b, N), (b, m, 
     enough, as under heavy tails, by Newton's method.
     """
     information, weight = _factor(features @ features.mT), features.new_zeros(features.shape[:2])
-    open_, some, size = torch.arange(len(residual)).to(residual.device), features, residual.abs()
+    open_ = torch.arange(len(residual), device=residual.device)  # those that still move
+    some, size = features, residual.abs()
     now, length = _Fit.of(weight, size, features), features.new_ones(len(features), 1)
     for k in range(_STEPS):
         curvature = information[open_] if k < _SCORING else now.curvature(some)

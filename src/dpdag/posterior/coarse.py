@@ -143,7 +143,8 @@ def _draw_orders(sets: _Sets, before: Tensor) -> Tensor:  # (n, n) bool -> (k, n
     place = start.expand(_CHAINS, n)
     if not bool(before.any()):
         place = torch.rand(_CHAINS, n, generator=generator).argsort(-1)
-    each = _explained(sets, place, torch.ones_like(place, dtype=torch.bool), place.double())
+    nothing = torch.zeros(place.shape, dtype=torch.float64)
+    each = _explained(sets, place, torch.ones_like(place, dtype=torch.bool), nothing)
     kept, (cause, effect) = [], before.nonzero(as_tuple=True)
     steps = _STEPS * n
     chain, first = torch.arange(_CHAINS), int(_WARM * steps)
